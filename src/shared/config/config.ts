@@ -1,0 +1,142 @@
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Tenant } from '../contracts/index.js';
+import { SkillmillError } from '../errors/skillmill-error.js';
+import type { Environment } from './env-schema.js';
+
+/** Where Redis is and how long things are kept there. */
+export interface StoreConfig {
+  readonly redisUrls: readonly string[];
+  readonly tenant: Tenant;
+  readonly resultTtlSeconds: number;
+  readonly sessionTtlSeconds: number;
+  /** Folder for files over the size that Redis takes. */
+  readonly dataDir: string;
+}
+
+export interface ModelConfig {
+  readonly baseUrl: string;
+  readonly apiKey: string | undefined;
+  readonly model: string | undefined;
+  readonly timeoutMs: number;
+}
+
+export interface ExecutorConfig {
+  readonly kind: 'docker' | 'local';
+  readonly image: string;
+  readonly dockerHost: string;
+  readonly memoryBytes: number;
+  readonly diskBytes: number;
+  readonly cpus: number;
+  readonly processes: number;
+  /** PATH for commands of the local executor. */
+  readonly basePath: string | undefined;
+}
+
+/** What holds for a turn that sets no limits of its own. */
+export interface DefaultLimits {
+  readonly turnTimeoutMs: number;
+  readonly maxModelCalls: number;
+  readonly maxToolCalls: number;
+}
+
+export interface WorkerConfig {
+  readonly concurrency: number;
+  readonly graceMs: number;
+  readonly skillRoots: readonly string[];
+  readonly limits: DefaultLimits;
+}
+
+/** Everything that is set from outside, in the slices that are handed out. */
+export interface Config {
+  readonly store: StoreConfig;
+  readonly model: ModelConfig;
+  readonly executor: ExecutorConfig;
+  readonly worker: WorkerConfig;
+  readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
+}
+
+/** The environment, once checked, as slices. */
+export function sliceEnvironment(
+  env: Environment,
+  raw: Readonly<Record<string, string | undefined>>,
+): Config {
+  return {
+    store: storeSlice(env, raw),
+    model: {
+      baseUrl: env.OPENAI_BASE_URL,
+      apiKey: env.OPENAI_API_KEY,
+      model: env.OPENAI_MODEL,
+      timeoutMs: env.SKILLMILL_MODEL_TIMEOUT * 1000,
+    },
+    executor: executorSlice(env, raw),
+    worker: {
+      concurrency: env.SKILLMILL_CONCURRENCY,
+      graceMs: env.SKILLMILL_SHUTDOWN_GRACE * 1000,
+      skillRoots: env.SKILLS_ROOT,
+      limits: {
+        turnTimeoutMs: env.SKILLMILL_TURN_TIMEOUT * 1000,
+        maxModelCalls: env.SKILLMILL_MAX_MODEL_CALLS,
+        maxToolCalls: env.SKILLMILL_MAX_TOOL_CALLS,
+      },
+    },
+    logLevel: env.SKILLMILL_LOG_LEVEL,
+  };
+}
+
+function storeSlice(
+  env: Environment,
+  raw: Readonly<Record<string, string | undefined>>,
+): StoreConfig {
+  const dataHome = raw['XDG_DATA_HOME'] ?? join(homedir(), '.local', 'share');
+  return {
+    redisUrls: env.REDIS_URL,
+    tenant: env.SKILLMILL_TENANT,
+    resultTtlSeconds: env.SKILLMILL_RESULT_TTL,
+    sessionTtlSeconds: env.SKILLMILL_SESSION_TTL,
+    dataDir: env.SKILLMILL_DATA_DIR ?? join(dataHome, 'skillmill'),
+  };
+}
+
+function executorSlice(
+  env: Environment,
+  raw: Readonly<Record<string, string | undefined>>,
+): ExecutorConfig {
+  const mebibyte = 1024 * 1024;
+  return {
+    kind: env.SKILLMILL_EXECUTOR,
+    image: env.SKILLMILL_IMAGE,
+    dockerHost: env.DOCKER_HOST,
+    memoryBytes: env.SKILLMILL_SANDBOX_MEMORY_MB * mebibyte,
+    diskBytes: env.SKILLMILL_SANDBOX_DISK_MB * mebibyte,
+    cpus: env.SKILLMILL_SANDBOX_CPUS,
+    processes: env.SKILLMILL_SANDBOX_PROCESSES,
+    basePath: raw['PATH'],
+  };
+}
+
+/** What a worker needs beyond valid variables. @throws SkillmillError CONFIG_INVALID, all faults at once */
+export function checkWorkerConfig(config: Config): void {
+  const faults: string[] = [];
+  if (config.model.model === undefined) {
+    faults.push('OPENAI_MODEL is not set; name the model that turns are to use');
+  }
+  if (
+    config.model.apiKey === undefined &&
+    new URL(config.model.baseUrl).host === 'api.openai.com'
+  ) {
+    faults.push(
+      'OPENAI_API_KEY is not set; set it, or point OPENAI_BASE_URL at an endpoint that needs none',
+    );
+  }
+  if (config.executor.diskBytes >= config.executor.memoryBytes) {
+    faults.push(
+      'SKILLMILL_SANDBOX_DISK_MB must be less than SKILLMILL_SANDBOX_MEMORY_MB, since files live in memory',
+    );
+  }
+  if (faults.length > 0) {
+    throw new SkillmillError('CONFIG_INVALID', `Wrong settings: ${faults.join('; ')}.`, {
+      details: { faults },
+    });
+  }
+}

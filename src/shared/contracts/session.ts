@@ -1,0 +1,57 @@
+import { z } from 'zod';
+import type { artifactSchema } from './artifact.js';
+import { turnIdSchema } from './ids.js';
+import { contentPartSchema } from './turn-request.js';
+
+const toolCallSchema = z.object({
+  id: z.string().describe('As the model gave it, made distinct within one reply'),
+  name: z.string(),
+  arguments: z.string().describe('JSON text, as the model wrote it'),
+});
+export type ToolCall = z.infer<typeof toolCallSchema>;
+
+/** What a tool result stands for when a request is built: the text itself is filled in from the turn's skills. */
+const shownSkillSchema = z.object({
+  skill: z.string(),
+  body: z.boolean(),
+  docs: z.array(z.string()),
+});
+export type ShownSkill = z.infer<typeof shownSkillSchema>;
+
+const ofTurn = { turnId: turnIdSchema };
+
+/** One message of a session's stored history. Tool results of loads keep a short stub; `shows` names what a request fills in. */
+export const messageSchema = z.discriminatedUnion('role', [
+  z.object({
+    ...ofTurn,
+    role: z.literal('user'),
+    content: z.union([z.string(), z.array(contentPartSchema)]),
+  }),
+  z.object({
+    ...ofTurn,
+    role: z.literal('assistant'),
+    content: z.string().nullable(),
+    toolCalls: z.array(toolCallSchema),
+    reasoning: z.string().optional(),
+  }),
+  z.object({
+    ...ofTurn,
+    role: z.literal('tool'),
+    toolCallId: z.string(),
+    name: z.string(),
+    content: z.string(),
+    shows: shownSkillSchema.optional(),
+  }),
+]);
+export type Message = z.infer<typeof messageSchema>;
+export type AssistantMessage = Extract<Message, { role: 'assistant' }>;
+export type ToolMessage = Extract<Message, { role: 'tool' }>;
+
+/** What is kept of a session between its turns. */
+export interface Session {
+  readonly messages: readonly Message[];
+  /** DESIGN §4.4's hash, as it is. */
+  readonly skillState: Readonly<Record<string, string>>;
+  /** Every version of every artifact, in the order in which they were saved. */
+  readonly artifacts: readonly z.infer<typeof artifactSchema>[];
+}

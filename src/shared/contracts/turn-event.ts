@@ -1,0 +1,70 @@
+import { z } from 'zod';
+import { artifactSchema } from './artifact.js';
+import { sessionIdSchema, turnIdSchema } from './ids.js';
+import { publicErrorSchema, turnResultSchema } from './turn-result.js';
+
+/** What a writer says; the stream adds who, where and when. */
+const eventBodies = [
+  z.object({
+    type: z.literal('turn.queued'),
+    position: z.int().describe('1 is the head of its session'),
+  }),
+  z.object({ type: z.literal('turn.started'), workerId: z.string(), attempt: z.int() }),
+  z.object({
+    type: z.literal('turn.retrying'),
+    error: publicErrorSchema,
+    afterMs: z.number().describe('How long until the next try of the model call'),
+  }),
+  z.object({
+    type: z.literal('message.completed'),
+    text: z.string(),
+    toolCallIds: z.array(z.string()),
+  }),
+  z.object({
+    type: z.literal('tool.started'),
+    callId: z.string(),
+    name: z.string(),
+    arguments: z.unknown(),
+  }),
+  z.object({
+    type: z.literal('tool.output'),
+    callId: z.string(),
+    stream: z.enum(['stdout', 'stderr']),
+    text: z.string(),
+  }),
+  z.object({
+    type: z.literal('tool.completed'),
+    callId: z.string(),
+    name: z.string(),
+    durationMs: z.number(),
+    exitCode: z.int().nullable().describe('A command’s exit code; null for other tools'),
+    error: publicErrorSchema.nullable(),
+  }),
+  z.object({ type: z.literal('skill.loaded'), name: z.string(), digest: z.string() }),
+  z.object({ type: z.literal('artifact.saved'), artifact: artifactSchema }),
+  z.object({ type: z.literal('turn.completed'), result: turnResultSchema }),
+  z.object({ type: z.literal('turn.failed'), result: turnResultSchema }),
+  z.object({ type: z.literal('turn.cancelled'), result: turnResultSchema }),
+] as const;
+
+const stamp = z.object({
+  turnId: turnIdSchema,
+  sessionId: sessionIdSchema,
+  seq: z.int().min(1).describe('Rises by one'),
+  at: z.iso.datetime(),
+});
+
+export const turnEventBodySchema = z.discriminatedUnion('type', eventBodies);
+export type TurnEventBody = z.infer<typeof turnEventBodySchema>;
+
+/** One entry of a turn's published stream (DESIGN §3.3). */
+export const turnEventSchema = z.intersection(turnEventBodySchema, stamp);
+export type TurnEvent = z.infer<typeof turnEventSchema>;
+
+/** Events after which a turn's stream holds no other. */
+export type FinalEvent = Extract<TurnEvent, { result: unknown }>;
+
+/** Does this event end its turn's stream? */
+export function isFinalEvent(event: TurnEvent): event is FinalEvent {
+  return 'result' in event;
+}

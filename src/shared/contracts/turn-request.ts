@@ -1,0 +1,99 @@
+import { z } from 'zod';
+import { sessionIdSchema } from './ids.js';
+
+const textPart = z.strictObject({ type: z.literal('text'), text: z.string().min(1) });
+const imagePart = z.strictObject({
+  type: z.literal('image_url'),
+  image_url: z.strictObject({
+    url: z.string().min(1).describe('An http(s) URL or a data: URL'),
+    detail: z.enum(['auto', 'low', 'high']).optional(),
+  }),
+});
+
+/** One part of a user message, in the wire form that OpenAI-compatible endpoints take. */
+export const contentPartSchema = z.discriminatedUnion('type', [textPart, imagePart]);
+export type ContentPart = z.infer<typeof contentPartSchema>;
+
+/** A relative path with `/` between its parts, each an ordinary name. */
+const relativePathSchema = z
+  .string()
+  .min(1)
+  .max(1024)
+  .refine(
+    isPlainRelativePath,
+    'must be a relative path without `..`, backslash or control characters',
+  );
+
+const fileFields = { path: relativePathSchema.describe('Where it goes, below work/inputs/') };
+
+/** A file that is staged under `work/inputs/` before the first command: its text, or its bytes as base64. */
+export const fileInputSchema = z.union(
+  [
+    z.strictObject({ ...fileFields, content: z.string() }),
+    z.strictObject({ ...fileFields, base64: z.base64() }),
+  ],
+  { error: 'must be { path, content } or { path, base64 }, with a relative path' },
+);
+export type FileInput = z.infer<typeof fileInputSchema>;
+
+const skillNameSchema = z.string().min(1).max(64);
+
+/** A skill that the caller wants loaded before the first model call. */
+export const skillLoadSchema = z.union([
+  skillNameSchema,
+  z.strictObject({
+    name: skillNameSchema,
+    docs: z.union([z.literal('*'), z.array(z.string().min(1)).max(1000)]).optional(),
+  }),
+]);
+export type SkillLoad = z.infer<typeof skillLoadSchema>;
+
+/** Past one of these the turn fails with LIMIT_EXCEEDED; what was done is kept. */
+export const turnLimitsSchema = z.strictObject({
+  turnTimeoutMs: z.int().min(1).max(86_400_000).optional(),
+  maxModelCalls: z.int().min(1).max(1000).optional(),
+  maxToolCalls: z.int().min(0).max(10_000).optional(),
+  maxTotalTokens: z.int().min(1).optional(),
+});
+export type TurnLimits = z.infer<typeof turnLimitsSchema>;
+
+/** What a caller may ask for (DESIGN §3.1). Unknown keys are refused, so that a misspelt wish is never lost in silence. */
+export const turnRequestSchema = z.strictObject({
+  sessionId: sessionIdSchema
+    .optional()
+    .describe('Turns of one session run one at a time, in the order in which they were enqueued'),
+  input: z
+    .union([z.string().min(1).max(1_000_000), z.array(contentPartSchema).min(1).max(1000)], {
+      error: 'must be a text that is not empty, or a list of content parts',
+    })
+    .describe('The user message'),
+  files: z
+    .array(fileInputSchema)
+    .max(1000)
+    .refine(pathsAreDistinct, 'must name each path once, and none as a folder of another')
+    .optional(),
+  skills: z.array(skillLoadSchema).max(100).optional(),
+  allowedSkills: z.array(skillNameSchema).max(10_000).optional(),
+  instructions: z.string().max(1_000_000).optional(),
+  model: z.string().min(1).max(256).optional(),
+  temperature: z.number().min(0).max(2).optional(),
+  maxOutputTokens: z.int().min(1).optional(),
+  limits: turnLimitsSchema.optional(),
+  metadata: z.record(z.string().min(1).max(128), z.string().max(4096)).optional(),
+});
+export type TurnRequest = z.infer<typeof turnRequestSchema>;
+/** What a caller writes: the same, with plain strings where the contract has branded ones. */
+export type TurnRequestInput = z.input<typeof turnRequestSchema>;
+
+/** Is this a relative path whose every part is an ordinary name? Paths from callers and models are never trusted. */
+export function isPlainRelativePath(path: string): boolean {
+  if (/[\\\u0000-\u001f\u007f]/.test(path)) return false;
+  return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+}
+
+/** No path twice, and no path that is a folder of another one. */
+function pathsAreDistinct(files: readonly { path: string }[]): boolean {
+  const paths = new Set(files.map((file) => file.path));
+  const isFolder = (path: string) => [...paths].some((other) => other.startsWith(`${path}/`));
+  return paths.size === files.length && ![...paths].some(isFolder);
+}

@@ -1,0 +1,47 @@
+/** How each error code is to be treated: the one policy table (DESIGN §3.4). */
+export interface ErrorPolicy {
+  /** May the same turn succeed when it is tried again unchanged? */
+  readonly retryable: boolean;
+  /** The CLI's exit code when this error ends a command: 1 turn failed, 2 usage, 3 unreachable, 130 cancelled. */
+  readonly exitCode: 1 | 2 | 3 | 130;
+}
+
+const turnFault = { retryable: false, exitCode: 1 } as const;
+const usage = { retryable: false, exitCode: 2 } as const;
+const unreachable = { retryable: true, exitCode: 3 } as const;
+
+/** Every code that may leave the product, with its policy. A code is never renamed or removed. */
+export const errorPolicies = {
+  // the caller's or operator's mistake
+  INPUT_INVALID: usage,
+  CONFIG_INVALID: usage,
+  TURN_NOT_FOUND: usage,
+  TURN_NOT_FINISHED: turnFault,
+  // a service that the product needs
+  REDIS_UNAVAILABLE: unreachable,
+  SANDBOX_UNAVAILABLE: unreachable,
+  BLOB_UNAVAILABLE: unreachable,
+  // what ends a turn
+  SKILL_NOT_FOUND: turnFault,
+  SKILL_INVALID: turnFault,
+  LIMIT_EXCEEDED: turnFault,
+  MODEL_UNAVAILABLE: { retryable: true, exitCode: 1 },
+  MODEL_REJECTED: turnFault,
+  MODEL_PROTOCOL: turnFault,
+  WORKER_LOST: { retryable: true, exitCode: 1 },
+  LEASE_LOST: { retryable: true, exitCode: 1 },
+  CANCELLED: { retryable: false, exitCode: 130 },
+  // what a tool answers to the model
+  COMMAND_TIMEOUT: turnFault,
+  TOOL_NOT_FOUND: turnFault,
+  TOOL_INPUT_INVALID: turnFault,
+  TOOL_FAILED: turnFault,
+  INTERNAL: { retryable: true, exitCode: 1 },
+} as const satisfies Record<string, ErrorPolicy>;
+
+export type ErrorCode = keyof typeof errorPolicies;
+
+/** Is this text one of our codes? */
+export function isErrorCode(text: string): text is ErrorCode {
+  return Object.hasOwn(errorPolicies, text);
+}

@@ -1,0 +1,75 @@
+import { errorPolicies, isErrorCode, type ErrorCode } from './error-code.js';
+
+/** Plain data beside an error: what a program may act on. */
+export type ErrorDetails = Readonly<Record<string, unknown>>;
+
+/** What of an error may leave the product: never a stack trace. */
+export interface PublicError {
+  code: ErrorCode;
+  message: string;
+  retryable: boolean;
+  details?: ErrorDetails | undefined;
+}
+
+/** The one error class: a stable code, a sentence that says what is wrong and what to do, plain details. */
+export class SkillmillError extends Error {
+  override readonly name = 'SkillmillError';
+  readonly code: ErrorCode;
+  readonly details: ErrorDetails | undefined;
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options?: { details?: ErrorDetails; cause?: unknown },
+  ) {
+    super(message, options?.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.details = options?.details;
+  }
+
+  get retryable(): boolean {
+    return errorPolicies[this.code].retryable;
+  }
+
+  get exitCode(): number {
+    return errorPolicies[this.code].exitCode;
+  }
+
+  /** The form that is stored, published and printed. */
+  toPublic(): PublicError {
+    const shape = { code: this.code, message: this.message, retryable: this.retryable };
+    return this.details === undefined ? shape : { ...shape, details: this.details };
+  }
+
+  /** Whatever was thrown, as one of ours; what we do not know becomes INTERNAL with the original as its cause. */
+  static from(thrown: unknown): SkillmillError {
+    if (thrown instanceof SkillmillError) return thrown;
+    const message = errorMessage(thrown);
+    return new SkillmillError('INTERNAL', `Something went wrong inside skillmill: ${message}`, {
+      cause: thrown,
+    });
+  }
+
+  /** The error that a stored or published shape stands for. */
+  static fromPublic(shape: {
+    code: string;
+    message: string;
+    details?: ErrorDetails | undefined;
+  }): SkillmillError {
+    const code = isErrorCode(shape.code) ? shape.code : 'INTERNAL';
+    return new SkillmillError(
+      code,
+      shape.message,
+      shape.details === undefined ? {} : { details: shape.details },
+    );
+  }
+}
+
+/** The message of whatever was thrown; never empty. */
+export function errorMessage(thrown: unknown): string {
+  if (thrown instanceof AggregateError && thrown.message === '') {
+    return thrown.errors.map(errorMessage).join('; ');
+  }
+  if (thrown instanceof Error) return thrown.message === '' ? thrown.name : thrown.message;
+  return typeof thrown === 'string' && thrown !== '' ? thrown : 'unknown error';
+}

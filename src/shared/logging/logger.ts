@@ -1,0 +1,34 @@
+import { pino, type Logger as PinoLogger } from 'pino';
+
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+export type LogFields = Readonly<Record<string, unknown>>;
+
+/** What the rest of the code knows of logging: a sentence, fields, and a child bound to more fields. */
+export interface Logger {
+  log(level: LogLevel, message: string, fields?: LogFields): void;
+  child(fields: LogFields): Logger;
+}
+
+/** A logger of JSON lines on stderr. Keys and user text are never fields; what looks like a secret is redacted all the same. */
+export function createLogger(level: LogLevel | 'silent', bound: LogFields = {}): Logger {
+  const sink = pino(
+    {
+      level,
+      base: bound,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: ['apiKey', 'authorization', 'password', '*.apiKey', '*.authorization', '*.password'],
+    },
+    pino.destination({ dest: 2, sync: true }),
+  );
+  return wrap(sink);
+}
+
+function wrap(sink: PinoLogger): Logger {
+  return {
+    log: (level, message, fields = {}) => sink[level](fields, message),
+    child: (fields) => wrap(sink.child(fields)),
+  };
+}
+
+/** Says nothing; for clients and tests that want none. */
+export const silentLogger: Logger = { log: () => undefined, child: () => silentLogger };
