@@ -1,0 +1,76 @@
+import { tagOfTurn, type Tenant, type TurnId } from '../contracts/index.js';
+
+/**
+ * Every Redis key, its owner and its expiry; no other file builds one. Keys of one session share the hash tag
+ * `{tenant:tag}`, so that one script may touch them all on a Redis Cluster. BullMQ's keys have a tag of their own.
+ */
+export interface SessionKeys {
+  /** Hash: who the session is, its lease, its fencing token. Owner: scripts. Expires SESSION_TTL after the last turn. */
+  readonly session: string;
+  /** List of turn ids without a result, oldest first. Owner: enqueue, commit, cancel. Expires as it empties. */
+  readonly line: string;
+  /** List of messages, JSON each. Owner: commit. Expires with the session. */
+  readonly messages: string;
+  /** Hash of DESIGN §4.4. Owner: commit. Expires with the session. */
+  readonly skillState: string;
+  /** List of artifacts, JSON each. Owner: commit. Expires with the session. */
+  readonly artifacts: string;
+}
+
+export interface TurnKeys {
+  /** Hash: request, status, attempts, result. Owner: scripts. Expires RESULT_TTL after the result. */
+  readonly turn: string;
+  /** Stream of turn events. Owner: scripts. Expires with the turn. */
+  readonly events: string;
+}
+
+const root = 'skillmill';
+
+/** The keys of the session with this tag (ids.ts, `sessionTag`). */
+export function sessionKeys(tenant: Tenant, tag: string): SessionKeys {
+  const base = `${root}:{${tenant}:${tag}}`;
+  return {
+    session: `${base}:session`,
+    line: `${base}:line`,
+    messages: `${base}:messages`,
+    skillState: `${base}:skill-state`,
+    artifacts: `${base}:artifacts`,
+  };
+}
+
+/** The keys of a turn; they lie in its session's slot. */
+export function turnKeys(tenant: Tenant, turnId: TurnId): TurnKeys {
+  const base = `${root}:{${tenant}:${tagOfTurn(turnId)}}:turn:${turnId}`;
+  return { turn: base, events: `${base}:events` };
+}
+
+/** Set of `tenant/tag` whose line may hold a turn; what the sweep walks. Owner: enqueue adds, the sweep removes. No expiry. */
+export function openSessionsKey(): string {
+  return `${root}:open-sessions`;
+}
+
+/** Bytes of a small blob. Owner: blob store. Expires RESULT_TTL after it was last put. */
+export function blobKey(tenant: Tenant, sha256: string): string {
+  return `${root}:${tenant}:blob:${sha256}`;
+}
+
+/** Id of the data folder that large blobs go to. Owner: first comer. No expiry. */
+export function blobFolderIdKey(): string {
+  return `${root}:blob-folder-id`;
+}
+
+/** Random id of this Redis's deployment, written on sandboxes. Owner: first worker. No expiry. */
+export function deploymentKey(): string {
+  return `${root}:deployment`;
+}
+
+/** A worker's sign of life. Owner: that worker. Expires after 30 s without a beat. */
+export function workerKey(workerId: string): string {
+  return `${root}:worker:${workerId}`;
+}
+
+/** BullMQ's prefix; its braces keep the whole queue in one slot of a cluster. */
+export const queuePrefix = `{${root}-queue}`;
+
+/** BullMQ's queue of turns. */
+export const queueName = 'turns';

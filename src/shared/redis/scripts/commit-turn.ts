@@ -1,0 +1,42 @@
+import { z } from 'zod';
+import { defineScript } from '../script.js';
+import { appendEventLua, dropLeaseLua, finishTurnLua, holdsLeaseLua, nowLua } from './lua-parts.js';
+
+/**
+ * Ends a turn in one step: history, skill state, artifacts, result, last event, place in the line, lease.
+ *
+ * KEYS  session, line, turn, events, messages, skillState, artifacts
+ * ARGV  token, nonce, turnId, status, result (JSON), result TTL (s), session TTL (s),
+ *       n, n messages (JSON), n, n skill-state fields and values alternating, n, n artifacts (JSON)
+ * Reply committed + the turn that is now the head of the line, or '' | already | lost
+ */
+export const commitTurnScript = defineScript(
+  `${nowLua}${appendEventLua}${holdsLeaseLua}${dropLeaseLua}${finishTurnLua}
+local session, line, turn, events, messages, state, artifacts = unpack(KEYS)
+if redis.call('HEXISTS', turn, 'result') == 1 then return { 'already', '' } end
+if not holds(session, ARGV[1], ARGV[2]) then return { 'lost', '' } end
+local at = 8
+local function take()
+  local count, values = tonumber(ARGV[at]), {}
+  for i = 1, count do values[i] = ARGV[at + i] end
+  at = at + count + 1
+  return values
+end
+for _, message in ipairs(take()) do redis.call('RPUSH', messages, message) end
+redis.call('DEL', state)
+local fields = take()
+for i = 1, #fields, 2 do redis.call('HSET', state, fields[i], fields[i + 1]) end
+for _, artifact in ipairs(take()) do redis.call('RPUSH', artifacts, artifact) end
+local head = finish(line, turn, events, ARGV[3], ARGV[4], ARGV[5], ARGV[6])
+drop(session)
+if head == '' then
+  for _, key in ipairs({ session, messages, state, artifacts }) do
+    redis.call('EXPIRE', key, ARGV[7])
+  end
+end
+return { 'committed', head }
+`,
+  z
+    .tuple([z.enum(['committed', 'already', 'lost']), z.string()])
+    .transform(([outcome, head]) => ({ outcome, head: head === '' ? undefined : head })),
+);

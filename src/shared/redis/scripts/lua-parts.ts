@@ -1,0 +1,49 @@
+/** Pieces of Lua that several scripts begin with. */
+
+/** now(): milliseconds by Redis' own clock, so that no two hosts' clocks are compared. */
+export const nowLua = `
+local function now()
+  local t = redis.call('TIME')
+  return tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
+end
+`;
+
+/**
+ * append(events, turn, body): adds one turn event with the next seq as its stream id; returns the seq.
+ * The stream is capped at about 20,000 entries; commands' output is bounded far below that.
+ */
+export const appendEventLua = `
+local function append(events, turn, body)
+  local seq = redis.call('HINCRBY', turn, 'seq', 1)
+  redis.call('XADD', events, 'MAXLEN', '~', 20000, seq .. '-0',
+    'body', body, 'at', now(), 'sessionId', redis.call('HGET', turn, 'sessionId'))
+  return seq
+end
+`;
+
+/** holds(session, token, nonce): is this still the lease in force? Token and nonce both, since a fail-over can repeat a token. */
+export const holdsLeaseLua = `
+local function holds(session, token, nonce)
+  local lease = redis.call('HMGET', session, 'leaseToken', 'leaseNonce')
+  return lease[1] == token and lease[2] == nonce
+end
+`;
+
+/** finish(...): the turn's one result, its last event, its place in the line given up, expiries set; returns the new head or ''. */
+export const finishTurnLua = `
+local function finish(line, turn, events, turnId, status, result, ttl)
+  redis.call('HSET', turn, 'status', status, 'result', result)
+  append(events, turn, '{"type":"turn.' .. status .. '","result":' .. result .. '}')
+  redis.call('EXPIRE', turn, ttl)
+  redis.call('EXPIRE', events, ttl)
+  redis.call('LREM', line, 1, turnId)
+  return redis.call('LINDEX', line, 0) or ''
+end
+`;
+
+/** drop(session): takes the lease away, so that whoever held it writes nothing more. */
+export const dropLeaseLua = `
+local function drop(session)
+  redis.call('HDEL', session, 'leaseTurn', 'leaseNonce', 'leaseOwner', 'leaseExpiresAt')
+end
+`;

@@ -1,0 +1,56 @@
+import { z } from 'zod';
+import {
+  artifactSchema,
+  messageSchema,
+  sessionTag,
+  type Session,
+  type SessionId,
+  type Tenant,
+} from '../contracts/index.js';
+import { SkillmillError } from '../errors/skillmill-error.js';
+import { sessionKeys } from '../redis/keys.js';
+import { redisError, type RedisClient } from '../redis/redis-client.js';
+
+const replies = z.tuple([
+  z.tuple([z.null(), z.array(z.string())]),
+  z.tuple([z.null(), z.record(z.string(), z.string())]),
+  z.tuple([z.null(), z.array(z.string())]),
+]);
+
+/** Reads all that is kept of a session, as of one moment. @throws SkillmillError REDIS_UNAVAILABLE */
+export async function readSession(
+  client: RedisClient,
+  tenant: Tenant,
+  sessionId: SessionId,
+): Promise<Session> {
+  const keys = sessionKeys(tenant, sessionTag(tenant, sessionId));
+  try {
+    const answer = await client
+      .multi()
+      .lrange(keys.messages, 0, -1)
+      .hgetall(keys.skillState)
+      .lrange(keys.artifacts, 0, -1)
+      .exec();
+    const [[, messages], [, skillState], [, artifacts]] = replies.parse(answer);
+    return {
+      messages: messages.map((text) => parseStored(messageSchema, text)),
+      skillState,
+      artifacts: artifacts.map((text) => parseStored(artifactSchema, text)),
+    };
+  } catch (error) {
+    throw redisError(error);
+  }
+}
+
+/** Stored JSON as its contract; what does not fit was not written by this version. */
+export function parseStored<Schema extends z.ZodType>(
+  schema: Schema,
+  text: string,
+): z.output<Schema> {
+  const parsed = schema.safeParse(JSON.parse(text));
+  if (parsed.success) return parsed.data;
+  throw new SkillmillError(
+    'INTERNAL',
+    `Redis holds a record of an unknown form: ${parsed.error.message}`,
+  );
+}
