@@ -1,0 +1,29 @@
+import { noColorAsked } from '../../shared/config/load-config.js';
+
+/** What a command may touch of its process; tests and embedders hand in their own. */
+export interface CommandContext {
+  /** Answers: the turn's text, or the one JSON document. */
+  readonly stdout: (text: string) => void;
+  /** Steps and complaints, a line each. */
+  readonly stderr: (line: string) => void;
+  /** Is stderr a terminal that may be coloured? */
+  readonly colour: boolean;
+  /** Does a person read stdout directly? Then control characters are shown, not sent. */
+  readonly stdoutIsTerminal: boolean;
+}
+
+/** The real process's streams. */
+export function processContext(): CommandContext {
+  // A reader that has gone away (`| head`) is no fault of ours.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') throw error;
+    });
+  }
+  return {
+    stdout: (text) => process.stdout.write(text),
+    stderr: (line) => process.stderr.write(`${line}\n`),
+    colour: process.stderr.isTTY && !noColorAsked(),
+    stdoutIsTerminal: process.stdout.isTTY,
+  };
+}

@@ -1,0 +1,24 @@
+import type { Command } from 'commander';
+import { createClient } from '../../client.js';
+import type { CommandContext } from '../command-context.js';
+import { deliverResult, type OutputOptions } from '../follow-to-end.js';
+import type { Exit } from '../main.js';
+
+/** `skillmill result`: what a turn ended in. */
+export function addResultCommand(program: Command, context: CommandContext, exit: Exit): void {
+  program
+    .command('result')
+    .description('fetch a turn’s result')
+    .argument('<turn>', 'turn id')
+    .option('--wait', 'wait for it if the turn is not finished')
+    .option('--json', 'print the whole result as one JSON document')
+    .option('--out <dir>', 'write the files that the turn made below this folder')
+    .action(async (turnId: string, options: OutputOptions & { wait?: boolean }) => {
+      await using client = createClient();
+      const result = await client.result(turnId, options.wait === true ? {} : { waitMs: 0 });
+      if (result.error !== null && options.json !== true) {
+        context.stderr(`${result.status}: ${result.error.code}: ${result.error.message}`);
+      }
+      exit(await deliverResult(client, context, result, options));
+    });
+}

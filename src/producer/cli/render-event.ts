@@ -1,0 +1,92 @@
+import { styleText } from 'node:util';
+import type { TurnEvent } from '../../shared/contracts/index.js';
+
+type Style = 'dim' | 'bold' | 'red' | 'green' | 'yellow';
+
+/** Lines for one event of a turn's timeline; none for events that say nothing to a person. */
+export function renderEvent(event: TurnEvent, colour: boolean): string[] {
+  const paint = (style: Style, text: string) => (colour ? styleText(style, text) : text);
+  switch (event.type) {
+    case 'turn.queued':
+      return [
+        `queued ${event.turnId}${event.position > 1 ? `, ${event.position - 1} before it` : ''}`,
+      ];
+    case 'turn.started':
+      return [`started${event.attempt > 1 ? ` again, attempt ${event.attempt}` : ''}`];
+    case 'turn.retrying':
+      return [paint('yellow', `retrying in ${seconds(event.afterMs)}: ${event.error.message}`)];
+    case 'message.completed':
+      return event.toolCallIds.length > 0 && event.text.trim() !== ''
+        ? [printable(event.text.trim())]
+        : [];
+    case 'tool.started':
+      return [paint('bold', `> ${event.name} ${describeArguments(event.arguments)}`)];
+    case 'tool.output':
+      return outputLines(event.text).map((line) => paint('dim', `  ${line}`));
+    case 'tool.completed':
+      return [completedLine(event, paint)];
+    case 'skill.loaded':
+      return [`  loaded skill ${printable(event.name)} (${event.digest.slice(0, 12)})`];
+    case 'artifact.saved':
+      return [`  saved ${printable(event.artifact.ref)}, ${event.artifact.sizeBytes} bytes`];
+    case 'turn.completed':
+      return [paint('green', `completed in ${seconds(event.result.timings.totalMs)}`)];
+    case 'turn.failed':
+    case 'turn.cancelled':
+      return [paint('red', failureLine(event.result))];
+  }
+}
+
+function completedLine(
+  event: Extract<TurnEvent, { type: 'tool.completed' }>,
+  paint: (style: Style, text: string) => string,
+): string {
+  const took = seconds(event.durationMs);
+  if (event.error !== null)
+    return paint('red', `  failed: ${printable(event.error.message)} (${took})`);
+  if (event.exitCode === null) return paint('dim', `  done (${took})`);
+  return paint(event.exitCode === 0 ? 'dim' : 'red', `  exit ${event.exitCode} (${took})`);
+}
+
+function failureLine(result: {
+  status: string;
+  error: { code: string; message: string } | null;
+}): string {
+  return result.error === null
+    ? result.status
+    : `${result.status}: ${result.error.code}: ${printable(result.error.message)}`;
+}
+
+/** Text from models, commands and files as a terminal may show it: control characters become visible. */
+export function printable(text: string): string {
+  return text.replace(
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g,
+    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
+  );
+}
+
+const shownOutputLines = 20;
+
+function outputLines(text: string): string[] {
+  const lines = text.replace(/\n$/, '').split('\n').map(printable);
+  if (lines.length <= shownOutputLines) return lines;
+  const hidden = lines.length - shownOutputLines;
+  return [`… ${hidden} lines …`, ...lines.slice(-shownOutputLines)];
+}
+
+function describeArguments(value: unknown): string {
+  const text =
+    isRecord(value) && typeof value['command'] === 'string'
+      ? `${typeof value['skill'] === 'string' ? `${value['skill']}: ` : ''}${value['command']}`
+      : JSON.stringify(value);
+  const line = printable(text).replace(/\n/g, ' ');
+  return line.length > 200 ? `${line.slice(0, 200)}…` : line;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
+}

@@ -1,0 +1,87 @@
+import { readFile, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { InvalidArgumentError, type Command } from 'commander';
+import type { TurnRequestInput } from '../../shared/contracts/index.js';
+import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-error.js';
+
+/** The options that say what a turn is; `run` and `enqueue` share them. */
+export interface TurnOptions {
+  readonly session?: string;
+  readonly skill: readonly string[];
+  readonly file: readonly string[];
+  readonly model?: string;
+  readonly instructions?: string;
+  readonly timeout?: number;
+}
+
+const several = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+
+/** Adds the message and the turn's options to a command. */
+export function withTurnArguments(command: Command): Command {
+  return command
+    .argument('<message>', 'the user message; - reads it from standard input')
+    .option('--session <id>', 'session to continue (default: a new one)')
+    .option('--skill <name>', 'load this skill first; may be repeated', several, [])
+    .option('--file <src[:dest]>', 'put a file into work/inputs/; may be repeated', several, [])
+    .option('--model <name>', 'model for this turn')
+    .option('--instructions <text>', 'system instructions for this turn')
+    .option('--timeout <seconds>', 'fail the turn after this time', parseSeconds);
+}
+
+/** The turn request that the arguments ask for. @throws SkillmillError INPUT_INVALID naming every file that cannot be read */
+export async function turnFromArguments(
+  message: string,
+  options: TurnOptions,
+): Promise<TurnRequestInput> {
+  return {
+    input: message === '-' ? await readStandardInput() : message,
+    ...(options.session === undefined ? {} : { sessionId: options.session }),
+    ...(options.skill.length === 0 ? {} : { skills: [...options.skill] }),
+    ...(options.file.length === 0 ? {} : { files: await readFiles(options.file) }),
+    ...(options.model === undefined ? {} : { model: options.model }),
+    ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+    ...(options.timeout === undefined ? {} : { limits: { turnTimeoutMs: options.timeout * 1000 } }),
+  };
+}
+
+function parseSeconds(text: string): number {
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && value > 0) return value;
+  throw new InvalidArgumentError('It must be a number of seconds above 0.');
+}
+
+async function readStandardInput(): Promise<string> {
+  return (await text(process.stdin)).trimEnd();
+}
+
+async function readFiles(specs: readonly string[]): Promise<{ path: string; base64: string }[]> {
+  const outcomes = await Promise.allSettled(specs.map(readOneFile));
+  const faults = outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' ? [errorMessage(outcome.reason)] : [],
+  );
+  if (faults.length > 0) {
+    throw new SkillmillError('INPUT_INVALID', `Files could not be read: ${faults.join('; ')}.`);
+  }
+  return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+}
+
+async function readOneFile(spec: string): Promise<{ path: string; base64: string }> {
+  const { source, destination } = await splitFileSpec(spec);
+  const bytes = await readFile(source);
+  return { path: destination ?? basename(source), base64: bytes.toString('base64') };
+}
+
+/** `SRC:DEST`, but a file whose own name has a colon is taken as it is. */
+async function splitFileSpec(spec: string): Promise<{ source: string; destination?: string }> {
+  const colon = spec.lastIndexOf(':');
+  if (colon <= 0 || (await isFile(spec))) return { source: spec };
+  return { source: spec.slice(0, colon), destination: spec.slice(colon + 1) };
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  );
+}

@@ -1,0 +1,129 @@
+import type { Readable } from 'node:stream';
+import { openBlobStore } from '../shared/blobs/open-blob-store.js';
+import { loadConfig } from '../shared/config/load-config.js';
+import type { StoreConfig } from '../shared/config/config.js';
+import {
+  isFinalEvent,
+  turnIdSchema,
+  type Artifact,
+  type TurnEvent,
+  type TurnId,
+  type TurnRequestInput,
+  type TurnResult,
+} from '../shared/contracts/index.js';
+import { SkillmillError } from '../shared/errors/skillmill-error.js';
+import { createTurnQueue } from '../shared/queue/turn-queue.js';
+import { closeRedis, connectRedis, requireRedis } from '../shared/redis/redis-client.js';
+import { readTurn } from '../shared/results/turn-store.js';
+import { cancelTurn, type CancelOutcome } from './cancel-turn.js';
+import { enqueueTurn, type EnqueueContext, type EnqueuedTurn } from './enqueue-turn.js';
+import { followTurn, type FollowOptions } from './follow-turn.js';
+
+/** What is not given is taken from the environment (see the table of variables). */
+export interface ClientOptions {
+  /** `redis://` or `rediss://`; several nodes of a cluster, comma-separated. */
+  readonly redisUrl?: string;
+  readonly tenant?: string;
+  /** Folder for files over 256 KiB; the one that the workers use. */
+  readonly dataDir?: string;
+}
+
+/** The SDK: put turns in, follow them, get results and files out. Close it, or use `await using`. */
+export interface Client extends AsyncDisposable {
+  /** Accepts one turn. @throws SkillmillError INPUT_INVALID, BLOB_UNAVAILABLE, REDIS_UNAVAILABLE */
+  enqueue(turn: TurnRequestInput): Promise<EnqueuedTurn>;
+  /**
+   * The turn's result, waiting for it at most `waitMs` (default: as long as it takes).
+   * @throws SkillmillError TURN_NOT_FOUND, TURN_NOT_FINISHED, REDIS_UNAVAILABLE
+   */
+  result(turnId: string, options?: { readonly waitMs?: number }): Promise<TurnResult>;
+  /** The turn's events in order, up to and with the final one. @throws SkillmillError TURN_NOT_FOUND, REDIS_UNAVAILABLE */
+  events(turnId: string, options?: FollowOptions): AsyncGenerator<TurnEvent, void, undefined>;
+  /** Ends a turn that waits; tells the worker of one that runs. @throws SkillmillError TURN_NOT_FOUND, REDIS_UNAVAILABLE */
+  cancel(turnId: string): Promise<CancelOutcome>;
+  /** An artifact's bytes. @throws SkillmillError BLOB_UNAVAILABLE, REDIS_UNAVAILABLE */
+  openArtifact(artifact: Pick<Artifact, 'sha256'>): Promise<Readable>;
+  /** Ends the client's connections; idempotent. */
+  close(): Promise<void>;
+}
+
+/** Opens a client. Nothing is sent before the first call. @throws SkillmillError CONFIG_INVALID */
+export function createClient(options: ClientOptions = {}): Client {
+  const { store } = loadConfig({
+    REDIS_URL: options.redisUrl,
+    SKILLMILL_TENANT: options.tenant,
+    SKILLMILL_DATA_DIR: options.dataDir,
+  });
+  return openClient(store);
+}
+
+function openClient(config: StoreConfig): Client {
+  const { redisUrls, tenant } = config;
+  const redis = connectRedis(redisUrls, 'client');
+  const queue = createTurnQueue(redis);
+  const blobs = openBlobStore(redis, config);
+  const context: EnqueueContext = { client: redis, queue, blobs, tenant };
+  let reachable: Promise<void> | undefined;
+  let closed: Promise<void> | undefined;
+
+  /** The first call finds out whether Redis is there, within 5 s; a failure is asked again next time. */
+  const ready = () =>
+    (reachable ??= requireRedis(redis, redisUrls).catch((error: unknown) => {
+      reachable = undefined;
+      throw error;
+    }));
+
+  const client: Client = {
+    async enqueue(turn) {
+      await ready();
+      return enqueueTurn(context, turn);
+    },
+    async result(turnId, { waitMs } = {}) {
+      const id = parseTurnId(turnId);
+      await ready();
+      const { result } = await readTurn(redis, tenant, id);
+      if (result !== undefined) return result;
+      const signal = waitMs === undefined ? undefined : AbortSignal.timeout(waitMs);
+      return awaitResult(
+        followTurn(redisUrls, tenant, id, signal === undefined ? {} : { signal }),
+        id,
+      );
+    },
+    async *events(turnId, follow) {
+      const id = parseTurnId(turnId);
+      await ready();
+      yield* followTurn(redisUrls, tenant, id, follow);
+    },
+    async cancel(turnId) {
+      const id = parseTurnId(turnId);
+      await ready();
+      return cancelTurn({ ...context, resultTtlSeconds: config.resultTtlSeconds }, id);
+    },
+    async openArtifact(artifact) {
+      await ready();
+      return blobs.open(artifact.sha256);
+    },
+    close() {
+      return (closed ??= queue.close().finally(() => closeRedis(redis)));
+    },
+    [Symbol.asyncDispose]: () => client.close(),
+  };
+  return client;
+}
+
+async function awaitResult(events: AsyncIterable<TurnEvent>, turnId: TurnId): Promise<TurnResult> {
+  for await (const event of events) if (isFinalEvent(event)) return event.result;
+  throw new SkillmillError(
+    'TURN_NOT_FINISHED',
+    `Turn ${turnId} has no result yet. Ask again later, or wait longer.`,
+  );
+}
+
+function parseTurnId(text: string): TurnId {
+  const parsed = turnIdSchema.safeParse(text);
+  if (parsed.success) return parsed.data;
+  throw new SkillmillError(
+    'INPUT_INVALID',
+    `${JSON.stringify(text.slice(0, 100))} is no turn id; \`enqueue\` prints one, such as turn_<16 characters>_<20 characters>.`,
+  );
+}

@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  isFinalEvent,
+  type Tenant,
+  type TurnEvent,
+  type TurnId,
+} from '../shared/contracts/index.js';
+import { readTurnEvents } from '../shared/events/turn-event-log.js';
+import { closeRedis, connectRedis } from '../shared/redis/redis-client.js';
+import { readTurn } from '../shared/results/turn-store.js';
+
+export interface FollowOptions {
+  /** Events with a seq above this; 0 begins at the start. */
+  readonly after?: number;
+  /** Ends the iteration without an error. */
+  readonly signal?: AbortSignal;
+}
+
+/** One blocking read; a cancel or an abort is seen after this at the latest. */
+const blockMs = 2000;
+const failuresInARow = 10;
+const pauseAfterFailureMs = 500;
+
+/**
+ * A turn's events in order, up to and with its final one. Goes on where it was after a dropped connection.
+ * @throws SkillmillError TURN_NOT_FOUND, REDIS_UNAVAILABLE
+ */
+export async function* followTurn(
+  urls: readonly string[],
+  tenant: Tenant,
+  turnId: TurnId,
+  options: FollowOptions = {},
+): AsyncGenerator<TurnEvent, void, undefined> {
+  const connection = connectRedis(urls, 'blocking');
+  const stop = () => closeRedis(connection);
+  const stopped = () => options.signal?.aborted ?? false;
+  options.signal?.addEventListener('abort', stop, { once: true });
+  let after = options.after ?? 0;
+  let failures = 0;
+  let over = false;
+  try {
+    await readTurn(connection, tenant, turnId);
+    while (!stopped()) {
+      try {
+        const waitMs = over ? 0 : blockMs;
+        const events = await readTurnEvents(connection, tenant, turnId, { after, waitMs });
+        failures = 0;
+        for (const event of events) {
+          yield event;
+          after = event.seq;
+          if (isFinalEvent(event)) return;
+        }
+        if (events.length > 0) continue;
+        if (over) return;
+        // A reader that begins after the final event ends as well: once more without waiting, then it is over.
+        over = (await readTurn(connection, tenant, turnId)).result !== undefined;
+      } catch (error) {
+        if (stopped()) return;
+        failures += 1;
+        if (failures > failuresInARow) throw error;
+        await sleep(pauseAfterFailureMs);
+      }
+    }
+  } finally {
+    options.signal?.removeEventListener('abort', stop);
+    closeRedis(connection);
+  }
+}

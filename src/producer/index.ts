@@ -1,0 +1,15 @@
+/** The SDK's public names. */
+export { createClient, type Client, type ClientOptions } from './client.js';
+export type { CancelOutcome } from './cancel-turn.js';
+export type { EnqueuedTurn } from './enqueue-turn.js';
+export type { FollowOptions } from './follow-turn.js';
+export { SkillmillError, type PublicError } from '../shared/errors/skillmill-error.js';
+export type { ErrorCode } from '../shared/errors/error-code.js';
+export type {
+  Artifact,
+  ContentPart,
+  FileInput,
+  TurnEvent,
+  TurnRequestInput as TurnRequest,
+  TurnResult,
+} from '../shared/contracts/index.js';
