@@ -1,0 +1,95 @@
+import { SkillmillError } from '../../../shared/errors/skillmill-error.js';
+import type { SandboxLimits } from '../executor.js';
+import { mainScript } from './workspace-layout.js';
+
+const MIB = 1024 * 1024;
+/** Memory above the workspace's size that a sandbox needs at least, for its scratch space and processes. */
+const MIN_FREE_BYTES = 48 * MIB;
+const OPEN_FILES = 4096;
+
+/** Who keeps the staged skills and runs the main process. */
+export const KEEPER = '1001:1001';
+/** Who runs commands. */
+export const RUNNER = '1000:1000';
+export const WORKSPACE = '/workspace';
+/** Where commands find a writable HOME when they are given none: the root is read-only. */
+export const SCRATCH = '/tmp';
+
+/** What decides how a sandbox's container is made. */
+export interface SandboxShape {
+  readonly image: string;
+  readonly limits: SandboxLimits;
+  /** An engine runtime such as `runsc` (gVisor); the engine's default when absent. */
+  readonly runtime?: string | undefined;
+}
+
+interface ScratchSizes {
+  readonly tmpBytes: number;
+  readonly shmBytes: number;
+}
+
+/** Checks the limits of sandboxes against each other. All files of a sandbox live in its memory, so memory must exceed
+ *  them: otherwise a full disk kills whatever runs, and not only the command (seen 6 times of 6). @throws SkillmillError CONFIG_INVALID */
+export function checkLimits(limits: SandboxLimits): void {
+  if (limits.memoryBytes - limits.diskBytes >= MIN_FREE_BYTES) return;
+  const needed = Math.ceil((limits.diskBytes + MIN_FREE_BYTES) / MIB);
+  throw new SkillmillError(
+    'CONFIG_INVALID',
+    `A sandbox’s files live in its memory: with a disk of ${Math.floor(limits.diskBytes / MIB)} MiB its memory must be at least ${needed} MiB. Raise the memory or lower the disk size.`,
+  );
+}
+
+/** Of the memory that the workspace leaves, at most 5/8 go to /tmp and /dev/shm; the rest is for processes. */
+function scratchSizes(limits: SandboxLimits): ScratchSizes {
+  const free = limits.memoryBytes - limits.diskBytes;
+  return {
+    tmpBytes: Math.floor(Math.min(limits.diskBytes / 4, free / 2)),
+    shmBytes: Math.floor(Math.min(64 * MIB, free / 8)),
+  };
+}
+
+/** The engine's options for a sandbox: what a container may do is decided here and nowhere else. */
+export function containerSpec(shape: SandboxShape, labels: Record<string, string>) {
+  const { limits } = shape;
+  const { tmpBytes, shmBytes } = scratchSizes(limits);
+  return {
+    Image: shape.image,
+    Entrypoint: ['/bin/bash', '-p', '-c', mainScript],
+    Cmd: [],
+    User: KEEPER,
+    WorkingDir: WORKSPACE,
+    Hostname: 'sandbox',
+    Env: [],
+    Labels: labels,
+    NetworkDisabled: true,
+    StopSignal: 'SIGKILL',
+    HostConfig: {
+      // Reaps what commands leave behind: without it every orphan stays a zombie and counts against PidsLimit.
+      Init: true,
+      AutoRemove: false,
+      NetworkMode: 'none',
+      ReadonlyRootfs: true,
+      CapDrop: ['ALL'],
+      Privileged: false,
+      SecurityOpt: ['no-new-privileges:true'],
+      IpcMode: 'private',
+      ShmSize: shmBytes,
+      Memory: limits.memoryBytes,
+      MemorySwap: limits.memoryBytes, // memory and swap together: no swap
+      NanoCpus: Math.round(limits.cpus * 1e9),
+      PidsLimit: limits.processes,
+      Ulimits: [
+        { Name: 'nofile', Soft: OPEN_FILES, Hard: OPEN_FILES },
+        { Name: 'fsize', Soft: limits.diskBytes, Hard: limits.diskBytes },
+        { Name: 'core', Soft: 0, Hard: 0 },
+      ],
+      // Otherwise all output is also written to the host's disk as the container's log.
+      LogConfig: { Type: 'none', Config: {} },
+      Tmpfs: {
+        [WORKSPACE]: `rw,exec,nosuid,nodev,size=${limits.diskBytes},uid=1001,gid=1001,mode=0755`,
+        [SCRATCH]: `rw,exec,nosuid,nodev,size=${tmpBytes},mode=1777`,
+      },
+      ...(shape.runtime === undefined ? {} : { Runtime: shape.runtime }),
+    },
+  };
+}

@@ -1,0 +1,31 @@
+import type { SandboxJob } from '../executor.js';
+
+/** Whose sandboxes these are: the worker that made them and the deployment (its Redis) that the worker serves. */
+export interface SandboxOwner {
+  readonly owner: string;
+  readonly deployment: string;
+}
+
+/** The labels by which a sandbox is found again; a container's labels cannot be changed after it was made. */
+export const labelNames = {
+  owner: 'skillmill.owner',
+  deployment: 'skillmill.deployment',
+  turn: 'skillmill.turn',
+  session: 'skillmill.session',
+  created: 'skillmill.created',
+} as const;
+
+/** The labels of a sandbox made at the given time. */
+export function sandboxLabels(
+  made: SandboxOwner,
+  job: SandboxJob,
+  createdAt: Date,
+): Record<string, string> {
+  return {
+    [labelNames.owner]: made.owner,
+    [labelNames.deployment]: made.deployment,
+    [labelNames.turn]: job.turnId,
+    [labelNames.session]: job.sessionId,
+    [labelNames.created]: createdAt.toISOString(),
+  };
+}

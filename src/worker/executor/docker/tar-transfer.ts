@@ -1,0 +1,78 @@
+import { Readable } from 'node:stream';
+import tar from 'tar-stream';
+import type { WorkspaceEntry } from '../executor.js';
+
+/** A file out of a tar stream; the next one comes when this one was read or its stream was destroyed. */
+export interface UnpackedFile {
+  readonly path: string;
+  readonly content: Readable;
+}
+
+/** A tar stream of the entries, in order, as bytes. */
+export async function* packEntries(entries: readonly WorkspaceEntry[]): AsyncGenerator<Buffer> {
+  const pack = tar.pack();
+  const writing = writeAll(pack, entries).catch((thrown: unknown) => {
+    pack.destroy(thrown instanceof Error ? thrown : new Error(String(thrown)));
+  });
+  for await (const chunk of pack) if (chunk instanceof Uint8Array) yield Buffer.from(chunk);
+  await writing;
+}
+
+async function writeAll(pack: tar.Pack, entries: readonly WorkspaceEntry[]): Promise<void> {
+  for (const { path: name, kind: type, mode, target, content } of entries) {
+    if (type === 'symlink') await write(pack, { name, type, mode, linkname: target ?? '' });
+    else if (type === 'directory') await write(pack, { name, type, mode });
+    else await write(pack, { name, type, mode }, Buffer.from(content ?? []));
+  }
+  pack.finalize();
+}
+
+async function write(
+  pack: tar.Pack,
+  header: Partial<tar.Header> & Pick<tar.Header, 'name'>,
+  content?: Buffer,
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const done = (error?: Error | null) => {
+      if (error) reject(error);
+      else resolve();
+    };
+    if (content === undefined) pack.entry(header, done);
+    else pack.entry(header, content, done);
+  });
+}
+
+/** The regular files of a tar stream as they come; whatever else it holds is passed over. @throws what the source fails with, or for a broken archive */
+export async function* unpackFiles(source: Readable): AsyncGenerator<UnpackedFile> {
+  const extract = tar.extract();
+  source.on('error', (error) => extract.destroy(error));
+  source.pipe(extract);
+  try {
+    for await (const entry of extract) {
+      const pieces = entry[Symbol.asyncIterator]();
+      if (entry.header.type !== 'file') {
+        await drain(pieces);
+        continue;
+      }
+      // Not the entry itself: destroying that would end the whole archive (tar-stream 3, Source._predestroy).
+      const content = Readable.from(piecesOf(pieces), { objectMode: false });
+      yield { path: entry.header.name, content };
+      content.destroy();
+      await drain(pieces);
+    }
+  } finally {
+    source.destroy();
+    extract.destroy();
+  }
+}
+
+async function* piecesOf(pieces: AsyncIterator<unknown, unknown>): AsyncGenerator<Buffer> {
+  for (let next = await pieces.next(); next.done !== true; next = await pieces.next()) {
+    if (next.value instanceof Uint8Array) yield Buffer.from(next.value);
+  }
+}
+
+async function drain(pieces: AsyncIterator<unknown, unknown>): Promise<void> {
+  let next = await pieces.next();
+  while (next.done !== true) next = await pieces.next();
+}

@@ -1,0 +1,99 @@
+import type { Readable } from 'node:stream';
+import type { Command, CommandResult, OutputStream } from './command.js';
+
+/** Whom a sandbox serves; written on the container as labels, so that whoever comes next can remove what a dead worker left. */
+export interface SandboxJob {
+  readonly turnId: string;
+  readonly sessionId: string;
+}
+
+/** A file or folder to put into the workspace. */
+export interface WorkspaceEntry {
+  /** Relative to the workspace, `/` between parts, already checked to be inside it. */
+  readonly path: string;
+  readonly kind: 'file' | 'directory' | 'symlink';
+  /** Permission bits, e.g. 0o755. */
+  readonly mode: number;
+  /** A file's bytes. */
+  readonly content?: Uint8Array;
+  /** A symbolic link's target, as it is to be written. */
+  readonly target?: string;
+}
+
+/** Who owns what is put: `keeper` entries are read-only for commands (skills), `command` entries are theirs. */
+export type EntryOwner = 'keeper' | 'command';
+
+/** A regular file that a command may have left. Links and special files are never listed. */
+export interface WorkspaceFile {
+  /** Relative to the workspace; any bytes that are valid UTF-8, newlines included. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** Changes whenever the file's content or status changes (from inode, size and change time); compare for equality only. */
+  readonly fingerprint: string;
+}
+
+export interface FileListing {
+  readonly files: readonly WorkspaceFile[];
+  /** Entries left out, each with a reason a user understands (symbolic link, FIFO, name that is not UTF-8 …), at most 20. */
+  readonly skipped: readonly { readonly path: string; readonly reason: string }[];
+  /** True when the listing stopped at its limit. */
+  readonly truncated: boolean;
+}
+
+export interface RunHooks {
+  /** Ends the command and everything it started; `run` then rejects with the signal's reason. */
+  readonly signal: AbortSignal;
+  /** Output as it arrives, decoded (never cutting a character); may be called often and must not throw. */
+  readonly onOutput: (stream: OutputStream, text: string) => void;
+}
+
+/** What the stages above may do with a live sandbox; only its owner may close it.
+ *  All operations of one sandbox run one after another. `read` holds the sandbox until its iteration ends: do not wait for
+ *  another operation of the same sandbox within it. After SANDBOX_UNAVAILABLE with `details: { lost: true }` the sandbox is of no
+ *  use any more, every further call throws it too, and what it held is gone: open another. */
+export interface Sandbox {
+  /** The workspace's absolute path as a command sees it (`/workspace` in a container). */
+  readonly workspaceDir: string;
+  /** Puts entries into the workspace in order, making missing parent folders: `keeper` entries below skills/ (or
+   *  metadata.json), `command` entries below work/, out/ and runs/. A link in the way is replaced, never followed.
+   *  @throws SkillmillError SANDBOX_UNAVAILABLE; LIMIT_EXCEEDED when the disk is full; INTERNAL for an entry that is the other owner's */
+  put(entries: readonly WorkspaceEntry[], owner: EntryOwner): Promise<void>;
+  /** Runs one command; when it returns nothing that the command started is alive.
+   *  A working folder that is missing is exit code 126 with the reason on stderr.
+   *  @throws the signal's reason when aborted; SkillmillError SANDBOX_UNAVAILABLE when the sandbox itself failed,
+   *  TOOL_INPUT_INVALID for what no shell takes (a line or variable of 128 KiB, NUL), TOOL_FAILED when long input finds no room */
+  run(command: Command, hooks: RunHooks): Promise<CommandResult>;
+  /** Lists regular files below the given folders of the workspace (missing ones are empty), sorted by path, at most `limit`. */
+  list(folders: readonly string[], limit: number): Promise<FileListing>;
+  /** Opens files for reading, in the order given; a file that is gone, unreadable or no longer regular yields `error` instead of content. Never follows a link. */
+  read(paths: readonly string[]): AsyncIterable<ReadFile>;
+}
+
+export type ReadFile =
+  | { readonly path: string; readonly content: Readable }
+  | { readonly path: string; readonly error: string };
+
+/** The owner's handle. */
+export interface OpenSandbox extends Sandbox {
+  /** Removes the sandbox and everything in it; idempotent; never throws for one that is already gone. */
+  close(): Promise<void>;
+}
+
+/** What makes sandboxes: `docker` or `local`. One conformance suite (test/conformance) holds for both. */
+export interface Executor {
+  readonly name: 'docker' | 'local';
+  /** Checks that sandboxes can be had. @throws SkillmillError SANDBOX_UNAVAILABLE with what to do */
+  check(): Promise<void>;
+  /** Makes a sandbox for one job, never shared. @throws SkillmillError SANDBOX_UNAVAILABLE */
+  open(job: SandboxJob, signal: AbortSignal): Promise<OpenSandbox>;
+  /** Removes what workers that are no longer alive left behind; returns how many. */
+  sweep(isAlive: (owner: string) => Promise<boolean>): Promise<number>;
+}
+
+/** Limits on every sandbox; the host enforces them. */
+export interface SandboxLimits {
+  readonly memoryBytes: number;
+  readonly cpus: number;
+  readonly processes: number;
+  readonly diskBytes: number;
+}

@@ -1,0 +1,113 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { constants } from 'node:os';
+import type { Readable } from 'node:stream';
+import { checkCommand } from '../check-command.js';
+import { waitForStop, type StopCause } from '../command-stop.js';
+import type { Command, CommandResult, OutputStream } from '../command.js';
+import { within } from '../deadline.js';
+import type { RunHooks } from '../executor.js';
+import { OutputCap } from '../output-cap.js';
+import { sandboxUnavailable } from '../sandbox-failure.js';
+import { killMarked, killQuietly } from './marked-processes.js';
+
+/** Set for every process of a command, so that one which left its process group is found. */
+const MARKER = 'SKILLMILL_RUN';
+/** When everything was killed the output ends at once, unless a process that is not found holds it. */
+const CLOSE_MS = 2000;
+
+interface Running {
+  readonly child: ChildProcess;
+  readonly reading: Promise<unknown>;
+  /** The variable that all its processes carry. */
+  readonly marker: string;
+}
+
+/** Enters the folder ($2), then becomes the command ($1). */
+const wrapper = 'cd -- "$2" || exit 126; exec -a bash /bin/bash -c -- "$1"';
+
+/** Runs one command as a process of this machine, in the folder and with exactly the given environment; when it returns, what
+ *  the command started is dead. @throws the signal's reason when aborted; SkillmillError TOOL_INPUT_INVALID, SANDBOX_UNAVAILABLE */
+export async function runProcess(
+  command: Command,
+  folder: string,
+  env: Readonly<Record<string, string>>,
+  hooks: RunHooks,
+): Promise<CommandResult> {
+  checkCommand(command);
+  hooks.signal.throwIfAborted();
+  const mark = randomUUID();
+  const startedAt = performance.now();
+  const child = spawn('/bin/bash', ['-p', '-c', wrapper, 'bash', command.line, folder], {
+    cwd: '/',
+    env: { ...env, [MARKER]: mark },
+    detached: true,
+    stdio: [command.stdin === '' ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+  });
+  const stdout = new OutputCap(command.outputLimitBytes);
+  const stderr = new OutputCap(command.outputLimitBytes);
+  const reading = Promise.all([
+    readInto(stdout, child.stdout, 'stdout', hooks),
+    readInto(stderr, child.stderr, 'stderr', hooks),
+  ]);
+  const cause = await untilStop({ child, reading, marker: `${MARKER}=${mark}` }, command, hooks);
+  await within(reading, CLOSE_MS);
+  child.stdout?.destroy();
+  child.stderr?.destroy();
+  await reading;
+  if (cause === 'aborted') hooks.signal.throwIfAborted();
+  return {
+    exitCode: cause === 'timedOut' ? 124 : exitCodeOf(child),
+    timedOut: cause === 'timedOut',
+    outOfMemory: false, // there is no memory limit here
+    stdout: stdout.captured(),
+    stderr: stderr.captured(),
+    durationMs: performance.now() - startedAt,
+  };
+}
+
+/** Waits for the command's own end, its timeout or the abort, then kills all that is left. */
+async function untilStop(running: Running, command: Command, hooks: RunHooks): Promise<StopCause> {
+  const { child, reading, marker } = running;
+  const exited = once(child, 'exit').catch((thrown: unknown) => {
+    throw sandboxUnavailable('Cannot start /bin/bash', thrown);
+  });
+  child.stdin?.on('error', () => undefined); // a command may end before it has read everything
+  child.stdin?.end(command.stdin);
+  // A listener that throws ends the command; output that has ended does not.
+  const failed = reading.then(async () => await exited);
+  try {
+    return await waitForStop(Promise.race([exited, failed]), command.timeoutMs, hooks.signal);
+  } finally {
+    if (child.pid !== undefined) killQuietly(-child.pid);
+    await killMarked(marker);
+    if (child.pid !== undefined) await exited;
+  }
+}
+
+async function readInto(
+  cap: OutputCap,
+  source: Readable | null,
+  stream: OutputStream,
+  hooks: RunHooks,
+): Promise<void> {
+  const tell = (text: string) => {
+    if (text !== '') hooks.onOutput(stream, text);
+  };
+  for await (const bytes of bytesOf(source)) tell(cap.push(bytes));
+  tell(cap.end());
+}
+
+async function* bytesOf(source: Readable | null): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of source ?? []) if (Buffer.isBuffer(chunk)) yield chunk;
+  } catch {
+    // destroyed by us: a process that was not found holds the pipe
+  }
+}
+
+function exitCodeOf(child: ChildProcess): number {
+  if (child.signalCode === null) return child.exitCode ?? 1;
+  return 128 + constants.signals[child.signalCode];
+}
