@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import type { Config, ExecutorConfig } from '../shared/config/config.js';
+import { openBlobStore } from '../shared/blobs/open-blob-store.js';
+import type { Logger } from '../shared/logging/logger.js';
+import type { TurnQueue } from '../shared/queue/turn-queue.js';
+import type { RedisClient } from '../shared/redis/redis-client.js';
+import type { SkillRepository } from '../shared/skills/skill-repository.js';
+import { createDockerExecutor } from './executor/docker/docker-executor.js';
+import type { Executor } from './executor/executor.js';
+import { createLocalExecutor } from './executor/local/local-executor.js';
+import { createOpenAiModel } from './model/openai-model.js';
+import { openTurnSkills } from './skills/turn-skills.js';
+import type { TurnDeps } from './turn/turn-deps.js';
+
+/** A worker's own name: its host's, so that people find it, and a random part, so that it is the only one. */
+export function makeWorkerId(): string {
+  const host = hostname()
+    .replace(/[^A-Za-z0-9-]/g, '-')
+    .slice(0, 40);
+  return `${host}-${randomUUID().slice(0, 8)}`;
+}
+
+/** The executor that the configuration names. */
+export function makeExecutor(
+  config: ExecutorConfig,
+  owner: string,
+  deployment: string,
+  logger: Logger,
+): Executor {
+  const log: Logger['log'] = (level, message, fields) => logger.log(level, message, fields);
+  if (config.kind === 'local') {
+    const path = config.basePath === undefined ? {} : { basePath: config.basePath };
+    return createLocalExecutor({ owner, deployment, log, ...path });
+  }
+  return createDockerExecutor({
+    owner,
+    deployment,
+    log,
+    image: config.image,
+    dockerHost: config.dockerHost,
+    limits: {
+      memoryBytes: config.memoryBytes,
+      diskBytes: config.diskBytes,
+      cpus: config.cpus,
+      processes: config.processes,
+    },
+  });
+}
+
+export interface Parts {
+  readonly workerId: string;
+  readonly redis: RedisClient;
+  readonly queue: TurnQueue;
+  readonly executor: Executor;
+  readonly repository: SkillRepository;
+  readonly handOver: AbortSignal;
+  readonly logger: Logger;
+}
+
+/** Fits the parts together for the turns; with startWorker the only place that knows them all. */
+export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
+  const { workerId, redis, queue, executor, repository, handOver, logger } = parts;
+  return {
+    workerId,
+    redis,
+    queue,
+    executor,
+    handOver,
+    logger,
+    blobsOf: (tenant) => openBlobStore(redis, { ...config.store, tenant }),
+    model: createOpenAiModel(config.model),
+    defaultModel: config.model.model ?? '',
+    defaultLimits: config.worker.limits,
+    resultTtlSeconds: config.store.resultTtlSeconds,
+    sessionTtlSeconds: config.store.sessionTtlSeconds,
+    async openSkills(allowed) {
+      const snapshot = await repository.snapshot();
+      return openTurnSkills(allowed === undefined ? snapshot : snapshot.allowed(allowed));
+    },
+  };
+}

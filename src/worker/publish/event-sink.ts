@@ -1,0 +1,90 @@
+import type { TurnEventBody } from '../../shared/contracts/index.js';
+import { SkillmillError } from '../../shared/errors/skillmill-error.js';
+import type { RedisClient } from '../../shared/redis/redis-client.js';
+import { appendEventsScript } from '../../shared/redis/scripts/append-events.js';
+import type { LeaseProof } from '../session/lease.js';
+
+/** Where a turn's steps are published. */
+export interface EventSink {
+  /** Publishes in the order of the calls, soon; a refused write aborts the attempt through the lease. */
+  emit(body: TurnEventBody): void;
+  /** A command's output as it comes: small pieces are put together, and past 64 KiB a command's rest is left out. */
+  output(callId: string, stream: 'stdout' | 'stderr', text: string): void;
+  /** Waits until all that was emitted is published. */
+  flush(): Promise<void>;
+}
+
+export interface SinkOptions {
+  readonly client: RedisClient;
+  readonly proof: LeaseProof;
+  /** The lease is no longer in force. */
+  readonly onLost: () => void;
+  readonly onFault: (error: SkillmillError) => void;
+}
+
+const outputPieceChars = 8 * 1024;
+const outputPerCallChars = 64 * 1024;
+/** At most ten writes a second while a command prints. */
+const outputPauseMs = 100;
+
+/** Publishes events with the lease's proof, in batches. */
+export function createEventSink(options: SinkOptions): EventSink {
+  const pending: TurnEventBody[] = [];
+  const shown = new Map<string, number>();
+  let timer: NodeJS.Timeout | undefined;
+  let writing = Promise.resolve();
+
+  const write = async () => {
+    if (pending.length === 0) return;
+    const bodies = pending.splice(0).map((body) => JSON.stringify(body));
+    const { keys, token, nonce } = options.proof;
+    try {
+      const seq = await appendEventsScript.run(
+        options.client,
+        [keys.session, keys.turn, keys.events],
+        [token, nonce, ...bodies],
+      );
+      if (seq === -1) options.onLost();
+    } catch (error) {
+      options.onFault(SkillmillError.from(error));
+    }
+  };
+  const publish = () => {
+    clearTimeout(timer);
+    timer = undefined;
+    return (writing = writing.then(write));
+  };
+
+  return {
+    emit(body) {
+      pending.push(body);
+      void publish();
+    },
+    output(callId, stream, text) {
+      const soFar = shown.get(callId) ?? 0;
+      const room = outputPerCallChars - soFar;
+      if (room <= 0) return;
+      shown.set(callId, soFar + text.length);
+      const piece =
+        text.length > room ? `${text.slice(0, room)}\n… the rest is not shown here\n` : text;
+      addOutput(pending, { type: 'tool.output', callId, stream, text: piece });
+      timer ??= setTimeout(() => void publish(), outputPauseMs);
+    },
+    flush: publish,
+  };
+}
+
+/** Joins a piece to the one before it where both are of one stream and small. */
+function addOutput(
+  pending: TurnEventBody[],
+  piece: Extract<TurnEventBody, { type: 'tool.output' }>,
+): void {
+  const last = pending.at(-1);
+  const joins =
+    last?.type === 'tool.output' &&
+    last.callId === piece.callId &&
+    last.stream === piece.stream &&
+    last.text.length + piece.text.length <= outputPieceChars;
+  if (joins) last.text += piece.text;
+  else pending.push(piece);
+}

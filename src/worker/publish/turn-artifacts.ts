@@ -1,0 +1,33 @@
+import type { BlobInfo } from '../../shared/blobs/blob-store.js';
+import { formatArtifactRef, type Artifact } from '../../shared/contracts/index.js';
+
+/** The artifacts that a turn saves; versions go on from the session's. */
+export interface TurnArtifacts {
+  /** Names a stored blob; the content that the name's last version has already is no new version. */
+  save(name: string, blob: BlobInfo, mimeType: string): Artifact;
+  /** What this turn saved, in order. */
+  readonly saved: readonly Artifact[];
+}
+
+/** Begins with what the session has. Only the lease's holder saves, so versions never collide. */
+export function createTurnArtifacts(
+  session: readonly Artifact[],
+  onSaved: (artifact: Artifact) => void,
+): TurnArtifacts {
+  const latest = new Map(session.map((artifact) => [artifact.name, artifact]));
+  const saved: Artifact[] = [];
+  return {
+    saved,
+    save(name, blob, mimeType) {
+      const before = latest.get(name);
+      const again = saved.find((artifact) => artifact === before);
+      if (again?.sha256 === blob.sha256) return again;
+      const version = before === undefined ? 0 : before.version + 1;
+      const artifact = { name, version, mimeType, ...blob, ref: formatArtifactRef(name, version) };
+      latest.set(name, artifact);
+      saved.push(artifact);
+      onSaved(artifact);
+      return artifact;
+    },
+  };
+}

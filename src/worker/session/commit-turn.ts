@@ -1,0 +1,49 @@
+import type { Message, TurnResult } from '../../shared/contracts/index.js';
+import type { RedisClient } from '../../shared/redis/redis-client.js';
+import { commitTurnScript } from '../../shared/redis/scripts/commit-turn.js';
+import type { LeaseProof } from './lease.js';
+import { toStateHash, type SkillState } from './skill-state.js';
+
+/** All that a turn leaves behind. */
+export interface TurnCommit {
+  readonly result: TurnResult;
+  readonly messages: readonly Message[];
+  readonly skillState: SkillState;
+  readonly resultTtlSeconds: number;
+  readonly sessionTtlSeconds: number;
+}
+
+/** Ends a turn in one Redis step; a second commit of the same turn changes nothing. @throws SkillmillError REDIS_UNAVAILABLE */
+export async function commitTurn(
+  client: RedisClient,
+  proof: LeaseProof,
+  commit: TurnCommit,
+): Promise<{ outcome: 'committed' | 'already' | 'lost'; head: string | undefined }> {
+  const { keys, token, nonce } = proof;
+  const { result } = commit;
+  const counted = (items: readonly string[]) => [items.length, ...items];
+  return commitTurnScript.run(
+    client,
+    [
+      keys.session,
+      keys.line,
+      keys.turn,
+      keys.events,
+      keys.messages,
+      keys.skillState,
+      keys.artifacts,
+    ],
+    [
+      token,
+      nonce,
+      result.turnId,
+      result.status,
+      JSON.stringify(result),
+      commit.resultTtlSeconds,
+      commit.sessionTtlSeconds,
+      ...counted(commit.messages.map((message) => JSON.stringify(message))),
+      ...counted(Object.entries(toStateHash(commit.skillState)).flat()),
+      ...counted(result.artifacts.map((artifact) => JSON.stringify(artifact))),
+    ],
+  );
+}

@@ -1,0 +1,136 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { tagOfTurn, type TurnId, type Tenant } from '../../shared/contracts/index.js';
+import { SkillmillError } from '../../shared/errors/skillmill-error.js';
+import { sessionKeys, turnKeys, type SessionKeys, type TurnKeys } from '../../shared/redis/keys.js';
+import type { RedisClient } from '../../shared/redis/redis-client.js';
+import { claimTurnScript } from '../../shared/redis/scripts/claim-turn.js';
+import { releaseLeaseScript } from '../../shared/redis/scripts/release-lease.js';
+import { renewLeaseScript } from '../../shared/redis/scripts/renew-lease.js';
+
+/** A lease runs out this long after its last renewal; a dead worker's session is free after that. */
+const leaseMs = 8000;
+/** Also how soon a cancel reaches a running turn. */
+const renewEveryMs = 250;
+
+/** What a fenced write needs: the keys, and the proof that the lease is in force. */
+export interface LeaseProof {
+  readonly keys: SessionKeys & TurnKeys;
+  readonly token: number;
+  readonly nonce: string;
+}
+
+export type Claim =
+  | {
+      readonly outcome: 'claimed';
+      readonly lease: Lease;
+      readonly attempt: number;
+      /** Attempts that ended because a worker stopped, not because one died. */
+      readonly handOvers: number;
+      readonly acceptedAt: number;
+      readonly startedAt: number;
+    }
+  | { readonly outcome: 'held'; readonly msLeft: number }
+  | { readonly outcome: 'finished' | 'waiting' | 'unknown' };
+
+/** Tries to get the lease for a turn. @throws SkillmillError REDIS_UNAVAILABLE */
+export async function claimTurn(
+  client: RedisClient,
+  turn: { readonly tenant: Tenant; readonly turnId: TurnId },
+  workerId: string,
+): Promise<Claim> {
+  const nonce = randomUUID();
+  const keys = {
+    ...sessionKeys(turn.tenant, tagOfTurn(turn.turnId)),
+    ...turnKeys(turn.tenant, turn.turnId),
+  };
+  const reply = await claimTurnScript.run(
+    client,
+    [keys.session, keys.line, keys.turn, keys.events],
+    [turn.turnId, workerId, nonce, leaseMs],
+  );
+  if (reply.outcome !== 'claimed') return reply;
+  const { attempt, handOvers, acceptedAt, startedAt } = reply;
+  const lease = new Lease(client, { keys, token: reply.token, nonce });
+  return { outcome: 'claimed', lease, attempt, handOvers, acceptedAt, startedAt };
+}
+
+/**
+ * The right to advance one session.
+ *
+ *   held ──renewal refused, or none for the lease's time──▶ lost
+ *   held ──stop()──▶ stopped        held ──release()──▶ released
+ *
+ * `signal` aborts on loss (LEASE_LOST) and when a cancel was asked for (CANCELLED).
+ */
+export class Lease {
+  readonly proof: LeaseProof;
+  private readonly client: RedisClient;
+  private readonly ended = new AbortController();
+  private readonly stopping = new AbortController();
+  private isLost = false;
+
+  constructor(client: RedisClient, proof: LeaseProof) {
+    this.client = client;
+    this.proof = proof;
+    void this.keepAlive();
+  }
+
+  get signal(): AbortSignal {
+    return this.ended.signal;
+  }
+
+  /** Ends renewal; the lease itself ends with the commit, or runs out. */
+  stop(): void {
+    this.stopping.abort();
+  }
+
+  /** Gives the lease back before the turn has a result; a hand-over uses up no attempt. */
+  async release(why: 'hand_over' | 'retry'): Promise<void> {
+    this.stop();
+    const { keys, token, nonce } = this.proof;
+    await releaseLeaseScript.run(this.client, [keys.session, keys.turn], [token, nonce, why]);
+  }
+
+  /** Says that a fenced write was refused. */
+  lost(): SkillmillError {
+    const error = new SkillmillError(
+      'LEASE_LOST',
+      'Another worker has taken this session over; nothing more is written from here.',
+    );
+    this.isLost = true;
+    this.ended.abort(error);
+    return error;
+  }
+
+  private async keepAlive(): Promise<void> {
+    let renewedAt = performance.now();
+    let renewal: Promise<void> | undefined;
+    // A cancelled turn keeps its lease until its end is committed.
+    while (!this.stopping.signal.aborted && !this.isLost) {
+      // A renewal that hangs (Redis is away) must not keep us from seeing that the time is over.
+      renewal ??= this.renew()
+        .then(() => {
+          renewedAt = performance.now();
+        })
+        .catch(() => undefined)
+        .finally(() => (renewal = undefined));
+      await sleep(renewEveryMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+      if (performance.now() - renewedAt > leaseMs) this.lost();
+    }
+  }
+
+  private async renew(): Promise<void> {
+    const { keys, token, nonce } = this.proof;
+    const state = await renewLeaseScript.run(
+      this.client,
+      [keys.session, keys.turn],
+      [token, nonce, leaseMs],
+    );
+    if (this.stopping.signal.aborted) return;
+    if (state === 'lost') this.lost();
+    if (state === 'cancel') {
+      this.ended.abort(new SkillmillError('CANCELLED', 'The turn was cancelled while it ran.'));
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import { z } from 'zod';
+
+/** Which docs or tools of a skill are selected: all of them, or these in this order. */
+export type Selection = '*' | readonly string[];
+
+export interface LoadedSkill {
+  readonly name: string;
+  readonly docs: Selection;
+  readonly tools: Selection;
+}
+
+/** The loaded skills, oldest first; the order is part of what a request is built from. */
+export type SkillState = readonly LoadedSkill[];
+
+export const emptySkillState: SkillState = [];
+
+const prefix = 'temp:skill:';
+const nameList = z.array(z.string());
+
+/** Loads a skill, or touches one that is loaded: what is not given stays as it was. */
+export function loadSkill(
+  state: SkillState,
+  name: string,
+  given: { readonly docs?: Selection | undefined; readonly tools: Selection },
+): SkillState {
+  const before = state.find((loaded) => loaded.name === name);
+  const after: LoadedSkill = {
+    name,
+    docs: given.docs ?? before?.docs ?? [],
+    tools: before?.tools ?? given.tools,
+  };
+  return [...state.filter((loaded) => loaded.name !== name), after];
+}
+
+/** The state as DESIGN §4.4's hash. */
+export function toStateHash(state: SkillState): Record<string, string> {
+  const fields = state.flatMap(({ name, docs, tools }): [string, string][] => [
+    [`${prefix}loaded:${name}`, '1'],
+    [`${prefix}docs:${name}`, formatSelection(docs)],
+    [`${prefix}tools:${name}`, formatSelection(tools)],
+  ]);
+  if (fields.length === 0) return {};
+  return {
+    ...Object.fromEntries(fields),
+    [`${prefix}loaded_order`]: JSON.stringify(state.map((loaded) => loaded.name)),
+  };
+}
+
+/** The state that a hash holds; what is not in the order is not loaded. */
+export function fromStateHash(hash: Readonly<Record<string, string>>): SkillState {
+  const order = nameList.parse(JSON.parse(hash[`${prefix}loaded_order`] ?? '[]'));
+  return order
+    .filter((name) => hash[`${prefix}loaded:${name}`] === '1')
+    .map((name) => ({
+      name,
+      docs: parseSelection(hash[`${prefix}docs:${name}`]),
+      tools: parseSelection(hash[`${prefix}tools:${name}`]),
+    }));
+}
+
+function formatSelection(selection: Selection): string {
+  return selection === '*' ? '*' : JSON.stringify(selection);
+}
+
+function parseSelection(text: string | undefined): Selection {
+  if (text === undefined) return [];
+  return text === '*' ? '*' : nameList.parse(JSON.parse(text));
+}

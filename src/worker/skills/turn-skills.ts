@@ -1,0 +1,49 @@
+import { withBaseDir } from '../../shared/skills/skill-docs.js';
+import type { SkillSnapshot } from '../../shared/skills/skill-snapshot.js';
+import type { Skill, SkillFile } from '../../shared/skills/skill.js';
+
+/**
+ * The skills that one turn sees: those allowed to it, as they were when it began. A hidden skill is answered
+ * exactly as a missing one, since it is not in here.
+ */
+export interface TurnSkills {
+  /** Sorted by name. */
+  readonly skills: readonly Skill[];
+  get(name: string): Skill | undefined;
+  /** Names that may have been meant, nearest first. */
+  suggest(name: string): readonly string[];
+  /** A doc's text, `__BASE_DIR__` filled in. @throws SkillmillError SKILL_INVALID */
+  readDoc(skill: Skill, path: string): Promise<string>;
+  /** The body, `__BASE_DIR__` filled in. */
+  body(skill: Skill): string;
+  /** Every file of the skill, for staging. @throws SkillmillError SKILL_INVALID */
+  readFiles(skill: Skill): Promise<readonly SkillFile[]>;
+}
+
+/** A snapshot of the repository as one turn sees it: `__BASE_DIR__` is the skill's folder in the turn's workspace. */
+export function openTurnSkills(snapshot: SkillSnapshot): TurnSkills {
+  // The variable is right in every executor, and tells the model nothing of the host.
+  const baseDir = (skill: Skill) => `$SKILLS_DIR/${skill.name}`;
+  return {
+    skills: snapshot.skills,
+    get: (name) => snapshot.get(name),
+    suggest: (name) => snapshot.suggest(name),
+    readDoc: (skill, path) => snapshot.readDoc(skill.name, path, baseDir(skill)),
+    body: (skill) => withBaseDir(skill.body, baseDir(skill)),
+    readFiles: (skill) => snapshot.readFiles(skill.name),
+  };
+}
+
+/** A sentence for a name that no visible skill has. */
+export function unknownSkillMessage(skills: TurnSkills, name: string): string {
+  const near = skills.suggest(name);
+  const all = skills.skills.map((skill) => skill.name);
+  const shown = near.length > 0 ? near : all.slice(0, 20);
+  const hint =
+    shown.length === 0
+      ? 'There are no skills.'
+      : near.length > 0
+        ? `Did you mean ${near.join(', ')}?`
+        : `There are: ${shown.join(', ')}${all.length > shown.length ? ', …' : ''}.`;
+  return `There is no skill ${JSON.stringify(name)}. ${hint}`;
+}

@@ -1,0 +1,145 @@
+import { checkWorkerConfig, type Config } from '../shared/config/config.js';
+import { SkillmillError } from '../shared/errors/skillmill-error.js';
+import { createLogger, type Logger } from '../shared/logging/logger.js';
+import { startTurnConsumer } from '../shared/queue/turn-consumer.js';
+import { createTurnQueue, type TurnQueue } from '../shared/queue/turn-queue.js';
+import {
+  closeRedis,
+  connectRedis,
+  requireRedis,
+  type RedisClient,
+} from '../shared/redis/redis-client.js';
+import { openSkillRepository, type SkillRepository } from '../shared/skills/skill-repository.js';
+import { checkRedisPolicy } from './check-redis-policy.js';
+import { composeTurnDeps, makeExecutor, makeWorkerId } from './compose.js';
+import type { Executor } from './executor/executor.js';
+import { repeat } from './repeat.js';
+import { sweepLines } from './sweep-lines.js';
+import { processTurn } from './turn/process-turn.js';
+import { beat, deploymentId, isWorkerAlive, leave } from './worker-presence.js';
+
+const beatEveryMs = 10_000;
+const sweepLinesEveryMs = 5000;
+const sweepSandboxesEveryMs = 60_000;
+
+/** A running worker: running ──drain()──▶ draining ──▶ stopped. */
+export interface RunningWorker {
+  readonly workerId: string;
+  /**
+   * Takes no new turns, lets running ones finish within the grace time, hands the others over, and stops.
+   * A second call hands over at once. Resolves when stopped.
+   */
+  drain(): Promise<void>;
+}
+
+/** Starts a worker. @throws SkillmillError CONFIG_INVALID, REDIS_UNAVAILABLE, SANDBOX_UNAVAILABLE, within 5 s */
+export async function startWorker(config: Config): Promise<RunningWorker> {
+  checkWorkerConfig(config);
+  const workerId = makeWorkerId();
+  const logger = createLogger(config.logLevel, { worker: workerId });
+  const redis = connectRedis(config.store.redisUrls, 'worker');
+  try {
+    await requireRedis(redis, config.store.redisUrls);
+    await checkRedisPolicy(redis, logger);
+    const executor = makeExecutor(config.executor, workerId, await deploymentId(redis), logger);
+    await executor.check();
+    const repository = openSkillRepository(config.worker.skillRoots);
+    await reportSkills(repository, logger);
+    await beat(redis, workerId);
+    return run({ config, workerId, logger, redis, executor, repository });
+  } catch (error) {
+    closeRedis(redis);
+    throw error;
+  }
+}
+
+interface WorkerParts {
+  readonly config: Config;
+  readonly workerId: string;
+  readonly logger: Logger;
+  readonly redis: RedisClient;
+  readonly executor: Executor;
+  readonly repository: SkillRepository;
+}
+
+function run(parts: WorkerParts): RunningWorker {
+  const { config, workerId, logger, redis, executor, repository } = parts;
+  const queue = createTurnQueue(redis);
+  const handOver = new AbortController();
+  const deps = composeTurnDeps(config, { ...parts, queue, handOver: handOver.signal });
+  const consumer = startTurnConsumer({
+    client: redis,
+    concurrency: config.worker.concurrency,
+    handler: (pointer) => processTurn(deps, pointer),
+    logger,
+  });
+  const chores = startChores(parts, queue);
+  logger.log('info', 'worker started', {
+    executor: executor.name,
+    concurrency: config.worker.concurrency,
+    model: deps.defaultModel,
+  });
+
+  const stop = async () => {
+    logger.log('info', 'draining: no new turns', { graceMs: config.worker.graceMs });
+    const grace = setTimeout(() => handOver.abort(stopping()), config.worker.graceMs);
+    try {
+      await consumer.drain();
+    } finally {
+      clearTimeout(grace);
+      await chores.stop();
+      await leave(redis, workerId).catch(() => undefined);
+      await repository.close();
+      await queue.close();
+      closeRedis(redis);
+      logger.log('info', 'worker stopped');
+    }
+  };
+  let stopped: Promise<void> | undefined;
+  return {
+    workerId,
+    drain() {
+      if (stopped !== undefined) handOver.abort(stopping());
+      return (stopped ??= stop());
+    },
+  };
+}
+
+function stopping(): SkillmillError {
+  return new SkillmillError('WORKER_LOST', 'The worker stops; another one goes on with the turn.');
+}
+
+/** What a worker does beside its turns. */
+function startChores(parts: WorkerParts, queue: TurnQueue): { stop: () => Promise<void> } {
+  const { workerId, redis, executor, logger } = parts;
+  const stop = new AbortController();
+  const tell = (chore: string) => (error: unknown) =>
+    logger.log('warn', `${chore} failed`, { reason: SkillmillError.from(error).message });
+  const chores = [
+    repeat(beatEveryMs, stop.signal, () => beat(redis, workerId), tell('sign of life')),
+    repeat(sweepLinesEveryMs, stop.signal, () => sweepLines(redis, queue), tell('sweep of lines')),
+    repeat(
+      sweepSandboxesEveryMs,
+      stop.signal,
+      () => executor.sweep((owner) => isWorkerAlive(redis, owner)),
+      tell('sweep of sandboxes'),
+    ),
+  ];
+  return {
+    async stop() {
+      stop.abort();
+      await Promise.all(chores);
+    },
+  };
+}
+
+/** Says once what the skill roots hold and what is wrong in them. */
+async function reportSkills(repository: SkillRepository, logger: Logger): Promise<void> {
+  const { skills, diagnostics } = await repository.snapshot();
+  logger.log('info', `${skills.length} skills found`, {
+    skills: skills.map((skill) => skill.name).slice(0, 50),
+  });
+  for (const { severity, ...found } of diagnostics) {
+    logger.log(severity === 'error' ? 'error' : 'warn', 'a fault in a skill root', found);
+  }
+}

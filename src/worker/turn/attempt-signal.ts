@@ -1,0 +1,24 @@
+import { limitExceeded } from '../agent/turn-limits.js';
+
+/** One signal for an attempt: lost lease, cancel, time limit and shutdown are one mechanism, told apart by the reason's code. */
+export interface AttemptSignal {
+  readonly signal: AbortSignal;
+  /** Ends the attempt's timer. */
+  dispose(): void;
+}
+
+/** Joins what may end an attempt early. `sources` carry SkillmillErrors as their reasons. */
+export function createAttemptSignal(
+  sources: readonly AbortSignal[],
+  turnTimeoutMs: number,
+): AttemptSignal {
+  const timeout = new AbortController();
+  const timer = setTimeout(
+    () => timeout.abort(limitExceeded('turnTimeoutMs', `its ${turnTimeoutMs / 1000} s`)),
+    turnTimeoutMs,
+  );
+  return {
+    signal: AbortSignal.any([...sources, timeout.signal]),
+    dispose: () => clearTimeout(timer),
+  };
+}

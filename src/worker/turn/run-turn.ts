@@ -1,0 +1,107 @@
+import { SkillmillError } from '../../shared/errors/skillmill-error.js';
+import { runAgent } from '../agent/run-agent.js';
+import type { ModelRequest } from '../model/model.js';
+import { buildRequest } from '../prompt/build-request.js';
+import { skillListTool } from '../tools/skill-list.js';
+import { skillLoadTool } from '../tools/skill-load.js';
+import { skillRunTool } from '../tools/skill-run.js';
+import type { Tool } from '../tools/tool.js';
+import { loadDeclared, type OpenTurn } from './open-turn.js';
+import type { TurnDeps } from './turn-deps.js';
+
+const skillTools: readonly Tool[] = [skillListTool, skillLoadTool, skillRunTool];
+
+/** How an attempt ended. */
+export type AttemptEnd =
+  | { readonly kind: 'completed'; readonly output: string }
+  | { readonly kind: 'failed' | 'cancelled'; readonly error: SkillmillError }
+  /** An infrastructure failure: the turn is tried again. */
+  | { readonly kind: 'retry'; readonly error: SkillmillError }
+  /** This worker stops; another goes on. */
+  | { readonly kind: 'hand_over' }
+  /** Another worker has the session; nothing more is written. */
+  | { readonly kind: 'lease_lost' };
+
+/** Runs one attempt of a turn, and gives back its sandbox on every path out. */
+export async function runTurn(
+  deps: TurnDeps,
+  open: OpenTurn,
+  signal: AbortSignal,
+): Promise<AttemptEnd> {
+  try {
+    await loadDeclared(open);
+    return { kind: 'completed', output: await converse(deps, open, signal) };
+  } catch (thrown) {
+    return endOf(signal.aborted ? signal.reason : thrown);
+  } finally {
+    await open.workspace.close().catch((error: unknown) => {
+      // The sweep removes it later; the turn's own end is not lost for it.
+      deps.logger.log('warn', 'a sandbox could not be removed', {
+        turnId: open.turn.turnId,
+        reason: SkillmillError.from(error).message,
+      });
+    });
+  }
+}
+
+function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<string> {
+  const { turn, limits, events, skills, skillState, workspace, artifacts, onSkillUsed } = open;
+  return runAgent(open.transcript, {
+    turnId: turn.turnId,
+    model: deps.model,
+    limits,
+    events,
+    signal,
+    buildRequest: () => requestOf(deps, open),
+    onToolMessage: async (message) => {
+      if (message.shows !== undefined) await open.content.prepare(message.shows);
+    },
+    toolOptions: {
+      turnId: turn.turnId,
+      attempt: turn.attempt,
+      tools: skillTools,
+      events,
+      context: {
+        signal,
+        skills,
+        skillState,
+        workspace,
+        artifacts,
+        blobs: deps.blobsOf(turn.tenant),
+        onSkillUsed,
+      },
+    },
+  });
+}
+
+function requestOf(deps: TurnDeps, open: OpenTurn): ModelRequest {
+  const { request, turnId } = open.turn;
+  return buildRequest({
+    turnId,
+    model: request.model ?? deps.defaultModel,
+    temperature: request.temperature,
+    maxOutputTokens: request.maxOutputTokens,
+    instructions: request.instructions,
+    skills: open.skills.skills,
+    declared: open.declared,
+    messages: [...open.history, ...open.transcript.messages],
+    tools: skillTools.map((tool) => tool.definition),
+    contentOf: (shown) => open.content.textOf(shown),
+  });
+}
+
+const retried = new Set([
+  'SANDBOX_UNAVAILABLE',
+  'REDIS_UNAVAILABLE',
+  'BLOB_UNAVAILABLE',
+  'INTERNAL',
+]);
+
+/** What an error means for the attempt: the one place where this is decided. */
+export function endOf(thrown: unknown): AttemptEnd {
+  const error = SkillmillError.from(thrown);
+  if (error.code === 'LEASE_LOST') return { kind: 'lease_lost' };
+  if (error.code === 'CANCELLED') return { kind: 'cancelled', error };
+  if (error.code === 'WORKER_LOST') return { kind: 'hand_over' };
+  return { kind: retried.has(error.code) ? 'retry' : 'failed', error };
+}

@@ -1,0 +1,44 @@
+import type { BlobStore } from '../../shared/blobs/blob-store.js';
+import type { DefaultLimits } from '../../shared/config/config.js';
+import type { SessionId, Tenant, TurnId } from '../../shared/contracts/index.js';
+import type { Logger } from '../../shared/logging/logger.js';
+import type { TurnQueue } from '../../shared/queue/turn-queue.js';
+import type { RedisClient } from '../../shared/redis/redis-client.js';
+import type { StoredRequest } from '../../shared/results/stored-request.js';
+import type { Executor } from '../executor/executor.js';
+import type { Model } from '../model/model.js';
+import type { TurnSkills } from '../skills/turn-skills.js';
+
+/** What every turn of a worker shares; made once, in compose.ts. */
+export interface TurnDeps {
+  readonly workerId: string;
+  readonly redis: RedisClient;
+  readonly queue: Pick<TurnQueue, 'addHead'>;
+  /** A tenant's blobs. */
+  readonly blobsOf: (tenant: Tenant) => BlobStore;
+  readonly executor: Executor;
+  readonly model: Model;
+  readonly defaultModel: string;
+  readonly defaultLimits: DefaultLimits;
+  readonly resultTtlSeconds: number;
+  readonly sessionTtlSeconds: number;
+  /** The skills as they are now, narrowed to these names when given. */
+  readonly openSkills: (allowed: readonly string[] | undefined) => Promise<TurnSkills>;
+  /** Aborts when running turns are to be handed over (the grace time is over). */
+  readonly handOver: AbortSignal;
+  readonly logger: Logger;
+}
+
+/** A claimed turn. */
+export interface ClaimedTurn {
+  readonly tenant: Tenant;
+  readonly sessionId: SessionId;
+  readonly turnId: TurnId;
+  readonly request: StoredRequest;
+  readonly attempt: number;
+  /** Attempts that count against the limit: those that a stopping worker handed over do not. */
+  readonly countedAttempt: number;
+  /** Milliseconds since 1970. */
+  readonly acceptedAt: number;
+  readonly startedAt: number;
+}

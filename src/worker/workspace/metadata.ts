@@ -1,0 +1,23 @@
+import type { WorkspaceEntry } from '../executor/executor.js';
+import type { StagedInput } from './input-stager.js';
+
+/** `metadata.json`: what stands in the workspace and where it came from. */
+export function metadataEntry(
+  skills: ReadonlyMap<string, string>,
+  inputs: readonly StagedInput[],
+): WorkspaceEntry {
+  const metadata = {
+    version: 1,
+    updated_at: new Date().toISOString(),
+    skills: Object.fromEntries(
+      [...skills].map(([name, digest]) => [name, { rel_path: `skills/${name}`, digest }]),
+    ),
+    inputs: inputs.map((input) => ({
+      path: `work/inputs/${input.path}`,
+      sha256: input.sha256,
+      size_bytes: input.sizeBytes,
+    })),
+  };
+  const content = Buffer.from(`${JSON.stringify(metadata, null, 2)}\n`);
+  return { path: 'metadata.json', kind: 'file', mode: 0o644, content };
+}

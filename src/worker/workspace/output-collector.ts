@@ -1,0 +1,165 @@
+import { Readable } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import picomatch from 'picomatch';
+import type { BlobInfo, BlobStore } from '../../shared/blobs/blob-store.js';
+import { errorMessage } from '../../shared/errors/skillmill-error.js';
+import type { FileListing, Sandbox, WorkspaceFile } from '../executor/executor.js';
+import { mediaTypeOf } from './media-type.js';
+import { expandWorkspaceVariables, insideWorkspace, workspaceFolders } from './workspace-path.js';
+
+/** What is asked for after a command. */
+export interface CollectRequest {
+  /** Globs relative to the workspace, `$OUTPUT_DIR` and its kin understood; none: what the command changed under `out/`. */
+  readonly globs: readonly string[];
+  readonly runDir: string;
+  readonly isChanged: (path: string, fingerprint: string) => boolean;
+  /** Is this file to be kept as a blob? */
+  readonly keep: (path: string) => boolean;
+}
+
+export interface CollectedFile {
+  /** Relative to the workspace. */
+  readonly name: string;
+  readonly mimeType: string;
+  readonly isText: boolean;
+  readonly sizeBytes: number;
+  /** The first bytes, at most `inlineLimitBytes`. */
+  readonly head: Buffer;
+  /** Where its bytes are kept, when they are. */
+  readonly blob: BlobInfo | undefined;
+}
+
+export interface Collection {
+  readonly files: readonly CollectedFile[];
+  readonly warnings: readonly string[];
+}
+
+/** Limits as in tRPC-Agent, but for the inline text, which is bounded so that one file cannot fill a model's context. */
+export const inlineLimitBytes = 32 * 1024;
+const autoCollectFiles = 20;
+const globCollectFiles = 100;
+const fileLimitBytes = 64 * 1024 * 1024;
+const listLimit = 10_000;
+const topFolders = Object.values(workspaceFolders);
+
+/** Picks and reads the files that a command left. What cannot be had is a warning, never a failed turn. @throws SkillmillError SANDBOX_UNAVAILABLE, BLOB_UNAVAILABLE */
+export async function collectOutputs(
+  sandbox: Sandbox,
+  blobs: BlobStore,
+  request: CollectRequest,
+): Promise<Collection> {
+  const warnings: string[] = [];
+  const patterns = usablePatterns(sandbox, request, warnings);
+  const listing = await sandbox.list(foldersOf(patterns), listLimit);
+  warnings.push(...listingWarnings(listing));
+  // Every file is looked at, so that each is known to the next command's question.
+  const changed = listing.files.filter((file) => request.isChanged(file.path, file.fingerprint));
+  const isAuto = request.globs.length === 0;
+  const wanted = isAuto
+    ? changed.filter((file) => file.path.startsWith(`${workspaceFolders.OUTPUT_DIR}/`))
+    : matching(listing.files, patterns);
+  const chosen = withinLimits(wanted, isAuto ? autoCollectFiles : globCollectFiles, warnings);
+  const files: CollectedFile[] = [];
+  for await (const file of sandbox.read(chosen.map(({ path }) => path))) {
+    if ('error' in file) warnings.push(`${show(file.path)} was not collected: ${file.error}`);
+    else
+      files.push(
+        await readOne(file.path, file.content, request.keep(file.path) ? blobs : undefined),
+      );
+  }
+  return { files, warnings };
+}
+
+function usablePatterns(
+  sandbox: Sandbox,
+  request: CollectRequest,
+  warnings: string[],
+): readonly string[] {
+  return request.globs.flatMap((glob) => {
+    const expanded = expandWorkspaceVariables(glob, request.runDir);
+    const path = insideWorkspace(expanded, { workspaceDir: sandbox.workspaceDir, base: '' });
+    if (path !== undefined) return [path];
+    warnings.push(
+      `output_files ${show(glob)} is outside skills/, work/, out/ and runs/; nothing was collected for it`,
+    );
+    return [];
+  });
+}
+
+/** `out` is always looked at, since what a command leaves there is its output. */
+function foldersOf(patterns: readonly string[]): readonly string[] {
+  const asked = new Set(patterns.map((pattern) => pattern.split('/')[0]));
+  return topFolders.filter((folder) => folder === workspaceFolders.OUTPUT_DIR || asked.has(folder));
+}
+
+function matching(files: readonly WorkspaceFile[], patterns: readonly string[]): WorkspaceFile[] {
+  if (patterns.length === 0) return [];
+  const matches = picomatch([...patterns], { dot: true });
+  return files.filter((file) => matches(file.path));
+}
+
+function withinLimits(
+  files: readonly WorkspaceFile[],
+  limit: number,
+  warnings: string[],
+): readonly WorkspaceFile[] {
+  const fitting = files.filter((file) => file.sizeBytes <= fileLimitBytes);
+  for (const file of files) {
+    if (file.sizeBytes > fileLimitBytes) {
+      warnings.push(
+        `${show(file.path)} was not collected: ${file.sizeBytes} bytes, over the limit of ${fileLimitBytes}`,
+      );
+    }
+  }
+  if (fitting.length > limit) {
+    warnings.push(
+      `${fitting.length - limit} more files were not collected: the limit is ${limit} a command`,
+    );
+  }
+  return fitting.slice(0, limit);
+}
+
+function listingWarnings(listing: FileListing): string[] {
+  const skipped = listing.skipped.map(({ path, reason }) => `${show(path)} was skipped: ${reason}`);
+  const cut = `only the first ${listLimit} files were looked at`;
+  return listing.truncated ? [...skipped, cut] : skipped;
+}
+
+async function readOne(
+  name: string,
+  content: Readable,
+  blobs: BlobStore | undefined,
+): Promise<CollectedFile> {
+  const chunks: Uint8Array[] = [];
+  let kept = 0;
+  let sizeBytes = 0;
+  const watch = async function* () {
+    for await (const chunk of content) {
+      const bytes = Buffer.from(chunk);
+      if (kept < inlineLimitBytes) {
+        const piece = bytes.subarray(0, inlineLimitBytes - kept);
+        chunks.push(piece);
+        kept += piece.byteLength;
+      }
+      sizeBytes += bytes.byteLength;
+      yield bytes;
+    }
+  };
+  let blob: BlobInfo | undefined;
+  if (blobs === undefined) await finished(Readable.from(watch()).resume());
+  else blob = await blobs.put(watch());
+  const head = Buffer.concat(chunks);
+  return { name, sizeBytes, head, blob, ...mediaTypeOf(name, head, sizeBytes === head.byteLength) };
+}
+
+function show(path: string): string {
+  return JSON.stringify(path);
+}
+
+/** For a collection that failed as a whole though its command ended: the command's own result is not lost. */
+export function collectionFailed(error: unknown): Collection {
+  return {
+    files: [],
+    warnings: [`the command's files could not be collected: ${errorMessage(error)}`],
+  };
+}

@@ -1,0 +1,134 @@
+import type { BlobStore } from '../../shared/blobs/blob-store.js';
+import { SkillmillError } from '../../shared/errors/skillmill-error.js';
+import type { Skill } from '../../shared/skills/skill.js';
+import type { Command, CommandResult } from '../executor/command.js';
+import type { Executor, OpenSandbox, RunHooks, Sandbox, SandboxJob } from '../executor/executor.js';
+import type { TurnSkills } from '../skills/turn-skills.js';
+import { inputEntries, type StagedInput } from './input-stager.js';
+import { metadataEntry } from './metadata.js';
+import { skillEntries } from './skill-stager.js';
+import { workspaceFolders } from './workspace-path.js';
+
+export interface WorkspaceOptions {
+  readonly executor: Executor;
+  readonly job: SandboxJob;
+  readonly inputs: readonly StagedInput[];
+  readonly blobs: BlobStore;
+  readonly skills: TurnSkills;
+  readonly signal: AbortSignal;
+}
+
+/** A place that is ready for one command of a skill. */
+export interface PreparedRun {
+  readonly sandbox: Sandbox;
+  /** Fresh for this command, relative to the workspace. */
+  readonly runDir: string;
+  readonly skillDir: string;
+  /** WORKSPACE_DIR and its kin. */
+  readonly env: Readonly<Record<string, string>>;
+  /** What the model should know, e.g. that the sandbox is a new one. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * A turn's files. A sandbox starts only with the first command, and is made again when it is lost:
+ *
+ *   closed ──prepare()──▶ open ──lost──▶ closed (the next command says so) … ──close()──▶ gone
+ */
+export class Workspace {
+  private readonly options: WorkspaceOptions;
+  private sandbox: OpenSandbox | undefined;
+  private staged = new Map<string, string>();
+  private runs = 0;
+  private wasLost = false;
+  /** Fingerprints of files as the command before left them, to tell what a command changed. */
+  private known = new Map<string, string>();
+
+  constructor(options: WorkspaceOptions) {
+    this.options = options;
+  }
+
+  /** Opens the sandbox if need be and stages the skill. @throws SkillmillError SANDBOX_UNAVAILABLE, BLOB_UNAVAILABLE, SKILL_INVALID */
+  async prepare(skill: Skill): Promise<PreparedRun> {
+    const warnings = this.wasLost
+      ? ['The sandbox was lost and has been replaced; what earlier commands wrote is gone.']
+      : [];
+    const sandbox = this.sandbox ?? (await this.open());
+    this.wasLost = false;
+    if (this.staged.get(skill.name) !== skill.digest) await this.stage(sandbox, skill);
+    this.runs += 1;
+    const runDir = `runs/run_${String(this.runs).padStart(4, '0')}`;
+    await sandbox.put([{ path: runDir, kind: 'directory', mode: 0o755 }], 'command');
+    return {
+      sandbox,
+      runDir,
+      skillDir: `${workspaceFolders.SKILLS_DIR}/${skill.name}`,
+      env: environmentOf(sandbox.workspaceDir, runDir, skill.name),
+      warnings,
+    };
+  }
+
+  /** Runs a prepared command; a sandbox that is lost meanwhile is given up. */
+  async run(prepared: PreparedRun, command: Command, hooks: RunHooks): Promise<CommandResult> {
+    try {
+      return await prepared.sandbox.run(command, hooks);
+    } catch (error) {
+      await this.giveUpIfLost(error);
+      throw error;
+    }
+  }
+
+  /** Is the file new, or other than the command before left it? Asking marks it as seen. */
+  isChanged(path: string, fingerprint: string): boolean {
+    const changed = this.known.get(path) !== fingerprint;
+    this.known.set(path, fingerprint);
+    return changed;
+  }
+
+  /** Gives up a sandbox that an error says is lost; true when it was. */
+  async giveUpIfLost(error: unknown): Promise<boolean> {
+    const lost =
+      error instanceof SkillmillError &&
+      error.code === 'SANDBOX_UNAVAILABLE' &&
+      this.sandbox !== undefined;
+    if (!lost) return false;
+    this.wasLost = true;
+    await this.close();
+    return true;
+  }
+
+  /** Removes the sandbox, if there is one; idempotent. */
+  async close(): Promise<void> {
+    const sandbox = this.sandbox;
+    this.sandbox = undefined;
+    this.staged = new Map();
+    this.known = new Map();
+    await sandbox?.close();
+  }
+
+  private async open(): Promise<OpenSandbox> {
+    const { executor, job, signal, inputs, blobs } = this.options;
+    this.sandbox = await executor.open(job, signal);
+    const entries = await inputEntries(inputs, blobs);
+    if (entries.length > 0) await this.sandbox.put(entries, 'command');
+    return this.sandbox;
+  }
+
+  private async stage(sandbox: Sandbox, skill: Skill): Promise<void> {
+    const files = await this.options.skills.readFiles(skill);
+    this.staged.set(skill.name, skill.digest);
+    const metadata = metadataEntry(this.staged, this.options.inputs);
+    await sandbox.put([...skillEntries(skill.name, files), metadata], 'keeper');
+  }
+}
+
+function environmentOf(root: string, runDir: string, skill: string): Record<string, string> {
+  return {
+    WORKSPACE_DIR: root,
+    SKILLS_DIR: `${root}/${workspaceFolders.SKILLS_DIR}`,
+    WORK_DIR: `${root}/${workspaceFolders.WORK_DIR}`,
+    OUTPUT_DIR: `${root}/${workspaceFolders.OUTPUT_DIR}`,
+    RUN_DIR: `${root}/${runDir}`,
+    SKILL_NAME: skill,
+  };
+}
