@@ -10,7 +10,6 @@ const project = (name: string, timeoutMs: number) => ({
   },
 });
 
-// eslint-disable-next-line no-restricted-syntax -- vitest reads its configuration from the default export
 export default defineConfig({
   test: {
     retry: 0,

@@ -31,7 +31,8 @@ export const demoScript = (userText) =>
 
 /** @param {import('./scripted-model.js').WireMessage | undefined} toolMessage */
 function reportOf(toolMessage) {
-  const result = /** @type {RunResult} */ (JSON.parse(textOf(toolMessage)));
+  /** @type {RunResult} */
+  const result = JSON.parse(textOf(toolMessage));
   const [file] = result.output_files;
   if (result.exit_code !== 0 || file === undefined) {
     return `The script failed (exit ${result.exit_code}): ${result.stderr}`;

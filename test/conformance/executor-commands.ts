@@ -152,7 +152,8 @@ export function commandSuite(harness: ExecutorHarness): void {
   describe('the end of a command', () => {
     it('comes although a background process holds its output, and leaves no process', async () => {
       await withSandbox(executor, async (sandbox) => {
-        const line = 'sleep 30811 & setsid sleep 30812 & (nohup sleep 30813 &) ; echo done; exit 3';
+        // The FIFO says when the second one has left its process group.
+        const line = `mkfifo p; sleep 30811 & setsid bash -c 'echo > p; exec sleep 30812' & (nohup sleep 30813 &); read < p; echo done; exit 3`;
         const result = await sh(sandbox, line);
         expect(result).toMatchObject({ exitCode: 3, timedOut: false });
         expect(result.stdout.text).toBe('done\n');

@@ -2,7 +2,8 @@ import { existsSync, watch, type FSWatcher } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { setImmediate } from 'node:timers/promises';
 
-const maxFolders = 20_000;
+// About 2 KiB each, here and in the kernel.
+const maxFolders = 100_000;
 const leastLookMs = 2_000;
 // Looks that the watch made needless may cost 2 % of the time.
 const lookShare = 50;

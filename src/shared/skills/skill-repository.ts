@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { SkillmillError } from '../errors/skillmill-error.js';
 import { FolderWatch } from './folder-watch.js';
 import { DiagnosticList, quoted } from './skill-diagnostic.js';
 import { fingerprintOf, indexSkill, type IndexedSkill } from './skill-index.js';
@@ -41,6 +42,7 @@ class FolderRepository implements SkillRepository {
         entries: readonly SnapshotEntry[];
       }
     | undefined;
+  #isClosed = false;
   #running: Promise<SkillSnapshot> | undefined;
   #next: Promise<SkillSnapshot> | undefined;
 
@@ -51,19 +53,28 @@ class FolderRepository implements SkillRepository {
   snapshot(): Promise<SkillSnapshot> {
     // A look that is under way may have passed what changed since: whoever asks now waits for one more, all together.
     if (this.#running) {
-      this.#next ??= this.#running.catch(() => undefined).then(() => this.#start());
+      this.#next ??= this.#running
+        .catch(() => undefined)
+        .then(() => {
+          this.#next = undefined;
+          return this.#running ?? this.#start();
+        });
       return this.#next;
     }
     return this.#start();
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
+    await (this.#next ?? this.#running)?.catch(() => undefined); // so that it leaves no watch behind
     this.#watch.close();
     await this.#packs.close();
   }
 
   #start(): Promise<SkillSnapshot> {
-    this.#next = undefined;
+    if (this.#isClosed) {
+      return Promise.reject(new SkillmillError('INTERNAL', 'The skill repository is closed.'));
+    }
     const running = this.#refresh().finally(() => {
       if (this.#running === running) this.#running = undefined;
     });

@@ -48,8 +48,8 @@ const maxNodes = 10_000;
 const maxAliases = 100;
 const maxChars = 256 * 1024;
 
-/** Sequences in sequences on one line: the library goes one call deeper for each. */
-const nestedMarks = /(?:[-?][ \t]+){33}/;
+/** Sequences or maps in one another on one line: the library goes one call deeper for each. */
+const nestedMarks = /(?:(?:[-?]|[^\s:]{1,40}:)[ \t]+){33}/;
 
 class TooComplex extends Error {}
 

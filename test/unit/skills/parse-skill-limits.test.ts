@@ -21,6 +21,13 @@ describe('limits', () => {
     expect(parse(`---\nname: x\ndescription: d\n${keys}\n---\n`).diagnostics).toHaveLength(20);
   });
 
+  it('follows 100 aliases and no more', () => {
+    const parseWith = (aliases: number) =>
+      parse(`---\nname: &n x\ndescription: d\nallowed-tools: [${'*n,'.repeat(aliases)}]\n---\n`);
+    expect(parseWith(100).manifest?.allowedTools).toEqual(['x']);
+    expect(parseWith(101).diagnostics).toMatchObject([{ rule: 'front-matter-too-complex' }]);
+  });
+
   it('keeps a metadata key __proto__ as data', () => {
     const metadata = parse('---\nname: x\ndescription: d\nmetadata:\n  __proto__: a\n---\n')
       .manifest?.metadata;

@@ -3,6 +3,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { treeDigest } from '../../../src/shared/skills/skill-digest.js';
+import { findSkills } from '../../../src/shared/skills/skill-tree.js';
+import { indexSkill } from '../../../src/shared/skills/skill-index.js';
+import { SkillPackStore } from '../../../src/shared/skills/skill-pack-store.js';
 import { openSkillRepository } from '../../../src/shared/skills/skill-repository.js';
 
 let root: string;
@@ -54,4 +57,19 @@ it('is pinned: a digest in a lock file must hold for ever', () => {
   expect(treeDigest(files)).toBe(
     'dd8e2e94dd6f236f3036c64a62c856a7fbd6c44abc728bf59f7e39eacdc006ae',
   );
+});
+
+it('does not trust a stat that is as young as the reading', async () => {
+  const packs = new SkillPackStore();
+  const tree = await findSkills({ dir: root, shown: root, within: [root] });
+  for (const [changedAt, isSettled] of [
+    [Date.now() - 60_000, true],
+    [Date.now() + 60_000, false],
+  ] as const) {
+    for (const skill of tree.skills) {
+      const files = skill.files.map((file) => ({ ...file, changedAt }));
+      expect(await indexSkill({ ...skill, files }, packs)).toMatchObject({ isSettled });
+    }
+  }
+  await packs.close();
 });

@@ -132,4 +132,5 @@ it('can be closed twice, and says so to a snapshot that reads later', async () =
   await repository.close();
   await repository.close();
   await expect(snapshot.readFiles('a')).rejects.toThrow('closed');
+  await expect(repository.snapshot()).rejects.toThrow('closed');
 });

@@ -70,7 +70,7 @@ export async function runProcess(
 /** Waits for the command's own end, its timeout or the abort, then kills all that is left. */
 async function untilStop(running: Running, command: Command, hooks: RunHooks): Promise<StopCause> {
   const { child, reading, marker } = running;
-  const exited = once(child, 'exit').catch((thrown: unknown) => {
+  const exited: Promise<unknown> = once(child, 'exit').catch((thrown: unknown) => {
     throw sandboxUnavailable('Cannot start /bin/bash', thrown);
   });
   child.stdin?.on('error', () => undefined); // a command may end before it has read everything

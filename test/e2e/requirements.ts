@@ -1,0 +1,58 @@
+/** What skillmill promises, each with an id. A scenario cites ids in its title; coverage.test.ts fails on one that none cites. */
+export const requirements = {
+  'run-answer':
+    '`skillmill run` prints the answer on stdout, writes the turn’s files below --out, and exits 0',
+  'run-counts': 'the summary that the demo’s skill writes has the right counts',
+  'run-json': 'with --json stdout is one JSON document that fits the published schema',
+  'session-history': 'a second turn of a session sees the first turn’s messages',
+  'command-fails':
+    'a command that fails is told to the model with its output and exit code, and the turn goes on',
+  'command-timeout': 'a command past its time is killed, told to the model, and the turn goes on',
+  'skill-missing':
+    'a skill that does not exist fails a turn that declares it, and is told to a model that asks for it',
+  'model-down':
+    'a model that answers 500 three times fails the turn with MODEL_UNAVAILABLE, exit 1, and the next turn works',
+  'no-sandbox-left': 'no container is left after a turn, whatever its end',
+  'files-in': 'files of a request are in work/inputs, byte for byte',
+  'files-binary': 'artifacts are byte for byte what the command wrote, binary and large ones too',
+  'links-not-followed': 'a link that a command leaves in out/ is never followed',
+  'redis-away': 'Redis not reachable: exit 3 within 5 s, one clear sentence, no stack trace',
+  'docker-away':
+    'Docker not reachable, or its image missing: the worker exits 3 within 5 s with one clear sentence',
+  'config-wrong': 'wrong variables: exit 2, all of them named with what they hold and may hold',
+  'usage-wrong': 'wrong usage or a wrong request: exit 2, every fault named, nothing enqueued',
+  drain: 'SIGTERM in the middle of a turn lets it finish; another worker takes the waiting ones',
+  'hand-over': 'a turn that is not finished within the grace time is handed to another worker',
+  'worker-killed': 'a turn whose worker is killed ends in exactly one result, elsewhere',
+  'worker-killed-always':
+    'a turn that kills each of its workers ends as WORKER_LOST, and its session goes on',
+  'session-order':
+    'turns of a session run one at a time in the order of enqueueing, with several workers',
+  'others-not-delayed': 'a waiting turn holds no worker slot: other sessions go on',
+  'cancel-running':
+    'a running turn can be cancelled from another process; its command and container go',
+  'cancel-waiting': 'a waiting turn can be cancelled; it never runs',
+  'interrupt-run': 'Ctrl-C in `run` cancels the turn and exits 130',
+  'watch-result': 'watch shows a turn from its first event, and result fetches what it ended in',
+  'event-seq': 'the events of a turn carry a seq that rises by one, and end with one final event',
+  'skill-visibility': 'a skill that is not allowed to a turn is answered exactly as a missing one',
+  'skill-content':
+    'the instructions of a loaded skill reach the model in the tool result that loaded it, and stay a stub in history',
+  'prompt-prefix': 'each request of a turn begins with all of the one before it',
+  'local-executor':
+    'the same turn works with the local executor, and the worker says that it isolates nothing',
+  'eviction-policy': 'a worker refuses a Redis that may evict keys',
+  compose: 'two workers of the compose file share one Redis and run turns',
+  'split-shape':
+    'client and workers in separate containers without a common folder run turns on a Redis Cluster',
+  tenants: 'the same session id under two tenants is two sessions',
+  'keys-expire': 'what a finished turn leaves in Redis expires, but for the named exceptions',
+  'schema-published': 'the contracts can be had as JSON Schema',
+} as const;
+
+/** Promises of the design that a later version will hold; named here so that nobody takes them for kept. */
+export const notYetHeld = {
+  'step-not-twice':
+    'a finished step is never done twice: a turn that is tried again runs its tool calls again until the journal is there',
+  'workspace-follows': 'a session’s files are there in its next turn',
+} as const;

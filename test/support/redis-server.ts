@@ -1,0 +1,83 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect } from 'node:net';
+import { GenericContainer } from 'testcontainers';
+import { eventually } from './eventually.js';
+
+export const redisImage = 'redis:7-bookworm';
+
+export interface TestRedis {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** A Redis server of its own: a private `redis-server` where there is one, else a container. */
+export async function startRedis(options: readonly string[] = []): Promise<TestRedis> {
+  const port = await freePort();
+  const dir = await mkdtemp(join(tmpdir(), 'skillmill-redis-'));
+  const server = spawn(
+    'redis-server',
+    [
+      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir],
+      ...['--save', '', '--appendonly', 'yes', ...options],
+    ],
+    { stdio: 'ignore' },
+  );
+  const failed = await Promise.race([
+    once(server, 'error').then(() => true),
+    once(server, 'spawn').then(() => false),
+  ]);
+  if (failed) {
+    await rm(dir, { recursive: true, force: true });
+    return startRedisContainer(options);
+  }
+  await eventually('a private redis-server', () => accepts(port));
+  return {
+    url: `redis://127.0.0.1:${port}`,
+    async stop() {
+      const exit = once(server, 'exit');
+      server.kill('SIGTERM');
+      await exit;
+      await rm(dir, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A Redis in a container, as the end-to-end tests use it. */
+export async function startRedisContainer(options: readonly string[] = []): Promise<TestRedis> {
+  const container = await new GenericContainer(redisImage)
+    .withExposedPorts(6379)
+    .withCommand(['redis-server', '--appendonly', 'yes', '--protected-mode', 'no', ...options])
+    .start();
+  return {
+    url: `redis://${container.getHost()}:${container.getMappedPort(6379)}`,
+    stop: async () => {
+      await container.stop();
+    },
+  };
+}
+
+/** A port that nobody listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  return address.port;
+}
+
+async function accepts(port: number): Promise<true | undefined> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } finally {
+    socket.destroy();
+  }
+}
