@@ -83,6 +83,7 @@ function openClient(config: StoreConfig): Client {
       await ready();
       const { result } = await readTurn(redis, tenant, id);
       if (result !== undefined) return result;
+      if (waitMs === 0) throw notFinished(id);
       const signal = waitMs === undefined ? undefined : AbortSignal.timeout(waitMs);
       return awaitResult(
         followTurn(redisUrls, tenant, id, signal === undefined ? {} : { signal }),
@@ -113,7 +114,11 @@ function openClient(config: StoreConfig): Client {
 
 async function awaitResult(events: AsyncIterable<TurnEvent>, turnId: TurnId): Promise<TurnResult> {
   for await (const event of events) if (isFinalEvent(event)) return event.result;
-  throw new SkillmillError(
+  throw notFinished(turnId);
+}
+
+function notFinished(turnId: TurnId): SkillmillError {
+  return new SkillmillError(
     'TURN_NOT_FINISHED',
     `Turn ${turnId} has no result yet. Ask again later, or wait longer.`,
   );

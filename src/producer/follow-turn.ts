@@ -39,7 +39,7 @@ export async function* followTurn(
   let failures = 0;
   let over = false;
   try {
-    await readTurn(connection, tenant, turnId);
+    await readTurn(connection, tenant, turnId); // an unknown turn is said at once
     while (!stopped()) {
       try {
         const waitMs = over ? 0 : blockMs;
@@ -55,12 +55,14 @@ export async function* followTurn(
         // A reader that begins after the final event ends as well: once more without waiting, then it is over.
         over = (await readTurn(connection, tenant, turnId)).result !== undefined;
       } catch (error) {
-        if (stopped()) return;
         failures += 1;
-        if (failures > failuresInARow) throw error;
+        if (stopped() || failures > failuresInARow) throw error;
         await sleep(pauseAfterFailureMs);
       }
     }
+  } catch (error) {
+    // The connection was taken away on purpose.
+    if (!stopped()) throw error;
   } finally {
     options.signal?.removeEventListener('abort', stop);
     closeRedis(connection);

@@ -4,6 +4,10 @@ import type { Tenant } from '../contracts/index.js';
 import { SkillmillError } from '../errors/skillmill-error.js';
 import type { Environment } from './env-schema.js';
 
+const mebibyte = 1024 * 1024;
+/** What commands need beside the files: processes, /tmp. */
+const sandboxRoomBytes = 48 * mebibyte;
+
 /** Where Redis is and how long things are kept there. */
 export interface StoreConfig {
   readonly redisUrls: readonly string[];
@@ -102,7 +106,6 @@ function executorSlice(
   env: Environment,
   raw: Readonly<Record<string, string | undefined>>,
 ): ExecutorConfig {
-  const mebibyte = 1024 * 1024;
   return {
     kind: env.SKILLMILL_EXECUTOR,
     image: env.SKILLMILL_IMAGE,
@@ -129,9 +132,10 @@ export function checkWorkerConfig(config: Config): void {
       'OPENAI_API_KEY is not set; set it, or point OPENAI_BASE_URL at an endpoint that needs none',
     );
   }
-  if (config.executor.diskBytes >= config.executor.memoryBytes) {
+  const { memoryBytes, diskBytes } = config.executor;
+  if (memoryBytes - diskBytes < sandboxRoomBytes) {
     faults.push(
-      'SKILLMILL_SANDBOX_DISK_MB must be less than SKILLMILL_SANDBOX_MEMORY_MB, since files live in memory',
+      `SKILLMILL_SANDBOX_MEMORY_MB must be at least ${sandboxRoomBytes / mebibyte} more than SKILLMILL_SANDBOX_DISK_MB, since a sandbox's files live in its memory`,
     );
   }
   if (faults.length > 0) {

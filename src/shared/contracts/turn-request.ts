@@ -36,7 +36,8 @@ export const fileInputSchema = z.union(
 );
 export type FileInput = z.infer<typeof fileInputSchema>;
 
-const skillNameSchema = z.string().min(1).max(64);
+/** The loader is liberal: real names are longer than the specification's 64 characters. */
+const skillNameSchema = z.string().min(1).max(255);
 
 /** A skill that the caller wants loaded before the first model call. */
 export const skillLoadSchema = z.union([
