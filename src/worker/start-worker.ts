@@ -1,3 +1,4 @@
+import { isSharedFolder } from '../shared/blobs/shared-folder-check.js';
 import { checkWorkerConfig, type Config } from '../shared/config/config.js';
 import { SkillmillError } from '../shared/errors/skillmill-error.js';
 import { createLogger, type Logger } from '../shared/logging/logger.js';
@@ -45,6 +46,15 @@ export async function startWorker(config: Config): Promise<RunningWorker> {
     await executor.check();
     const repository = openSkillRepository(config.worker.skillRoots);
     await reportSkills(repository, logger);
+    if (!(await isSharedFolder(redis, config.store.dataDir))) {
+      logger.log(
+        'warn',
+        'the data folder is not the one that this Redis knows: files over 256 KiB cannot be kept here',
+        {
+          dataDir: config.store.dataDir,
+        },
+      );
+    }
     await beat(redis, workerId);
     return run({ config, workerId, logger, redis, executor, repository });
   } catch (error) {

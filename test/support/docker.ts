@@ -1,3 +1,4 @@
+import { stat } from 'node:fs/promises';
 import Docker from 'dockerode';
 
 /** The image that tests run in; scripts/services.sh makes it. */
@@ -25,4 +26,9 @@ export async function containersOf(deployment: string): Promise<string[]> {
   const filters = { label: [`skillmill.deployment=${deployment}`] };
   const found = await docker.listContainers({ all: true, filters });
   return found.map((container) => container.Names.join(',')).sort();
+}
+
+/** The group that may use the engine's socket; a worker in a container has to be in it. */
+export async function socketGroup(): Promise<number> {
+  return (await stat('/var/run/docker.sock')).gid;
 }

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import picomatch from 'picomatch';
 import type { BlobInfo, BlobStore } from '../../shared/blobs/blob-store.js';
-import { errorMessage } from '../../shared/errors/skillmill-error.js';
+import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-error.js';
 import type { FileListing, Sandbox, WorkspaceFile } from '../executor/executor.js';
 import { mediaTypeOf } from './media-type.js';
 import { expandWorkspaceVariables, insideWorkspace, workspaceFolders } from './workspace-path.js';
@@ -62,10 +62,7 @@ export async function collectOutputs(
   const files: CollectedFile[] = [];
   for await (const file of sandbox.read(chosen.map(({ path }) => path))) {
     if ('error' in file) warnings.push(`${show(file.path)} was not collected: ${file.error}`);
-    else
-      files.push(
-        await readOne(file.path, file.content, request.keep(file.path) ? blobs : undefined),
-      );
+    else files.push(await readOne(file, request.keep(file.path) ? blobs : undefined, warnings));
   }
   return { files, warnings };
 }
@@ -126,30 +123,54 @@ function listingWarnings(listing: FileListing): string[] {
 }
 
 async function readOne(
-  name: string,
-  content: Readable,
+  file: { readonly path: string; readonly content: Readable },
   blobs: BlobStore | undefined,
+  warnings: string[],
 ): Promise<CollectedFile> {
-  const chunks: Uint8Array[] = [];
-  let kept = 0;
-  let sizeBytes = 0;
-  const watch = async function* () {
+  const { path: name } = file;
+  const head = new Head();
+  const bytes = head.watch(file.content);
+  const blob = blobs === undefined ? undefined : await keep(name, bytes, { blobs, warnings });
+  // What nobody stored is read to its end all the same: the next file comes behind it.
+  if (blob === undefined) await finished(Readable.from(bytes).resume());
+  const { content, sizeBytes } = head;
+  const type = mediaTypeOf(name, content, sizeBytes === content.byteLength);
+  return { name, sizeBytes, head: content, blob, ...type };
+}
+
+/** Stores a file's bytes; a store that cannot take them costs the file, not the turn. */
+async function keep(
+  name: string,
+  bytes: AsyncIterable<Uint8Array>,
+  { blobs, warnings }: { readonly blobs: BlobStore; readonly warnings: string[] },
+): Promise<BlobInfo | undefined> {
+  try {
+    return await blobs.put(bytes);
+  } catch (error) {
+    if (!(error instanceof SkillmillError) || error.code !== 'BLOB_UNAVAILABLE') throw error;
+    warnings.push(`${show(name)} was not kept: ${error.message}`);
+    return undefined;
+  }
+}
+
+/** Remembers the first bytes of what passes by, and counts all of them. */
+class Head {
+  sizeBytes = 0;
+  readonly #chunks: Uint8Array[] = [];
+
+  get content(): Buffer {
+    return Buffer.concat(this.#chunks);
+  }
+
+  async *watch(content: Readable): AsyncGenerator<Uint8Array> {
     for await (const chunk of content) {
       const bytes = Buffer.from(chunk);
-      if (kept < inlineLimitBytes) {
-        const piece = bytes.subarray(0, inlineLimitBytes - kept);
-        chunks.push(piece);
-        kept += piece.byteLength;
-      }
-      sizeBytes += bytes.byteLength;
+      const room = inlineLimitBytes - this.sizeBytes;
+      if (room > 0) this.#chunks.push(bytes.subarray(0, room));
+      this.sizeBytes += bytes.byteLength;
       yield bytes;
     }
-  };
-  let blob: BlobInfo | undefined;
-  if (blobs === undefined) await finished(Readable.from(watch()).resume());
-  else blob = await blobs.put(watch());
-  const head = Buffer.concat(chunks);
-  return { name, sizeBytes, head, blob, ...mediaTypeOf(name, head, sizeBytes === head.byteLength) };
+  }
 }
 
 function show(path: string): string {
