@@ -9,6 +9,9 @@ import {
   type ExecutorHarness,
 } from './executor-harness.js';
 
+/** Sleeps of this run only: what another run left behind must not be taken for ours. */
+const mark = 1000 + Math.floor(Math.random() * 8999);
+
 /** What holds for commands in every sandbox. */
 export function commandSuite(harness: ExecutorHarness): void {
   const executor = harness.makeExecutor();
@@ -153,22 +156,22 @@ export function commandSuite(harness: ExecutorHarness): void {
     it('comes although a background process holds its output, and leaves no process', async () => {
       await withSandbox(executor, async (sandbox) => {
         // The FIFO says when the second one has left its process group.
-        const line = `mkfifo p; sleep 30811 & setsid bash -c 'echo > p; exec sleep 30812' & (nohup sleep 30813 &); read < p; echo done; exit 3`;
+        const line = `mkfifo p; sleep ${mark}811 & setsid bash -c 'echo > p; exec sleep ${mark}812' & (nohup sleep ${mark}813 &); read < p; echo done; exit 3`;
         const result = await sh(sandbox, line);
         expect(result).toMatchObject({ exitCode: 3, timedOut: false });
         expect(result.stdout.text).toBe('done\n');
-        expect(await processesWith('sleep 3081')).toEqual([]);
+        expect(await processesWith(`sleep ${mark}81`)).toEqual([]);
       });
     });
 
     it('comes by the timeout for everything it started, with what was printed so far', async () => {
       await withSandbox(executor, async (sandbox) => {
         await out(sandbox, 'echo kept > f');
-        const line = `echo begun; trap '' TERM; sleep 30821 & setsid sleep 30822 & (nohup sleep 30823 >/dev/null 2>&1 &); while :; do :; done`;
+        const line = `echo begun; trap '' TERM; sleep ${mark}821 & setsid sleep ${mark}822 & (nohup sleep ${mark}823 >/dev/null 2>&1 &); while :; do :; done`;
         const result = await sh(sandbox, line, { timeoutMs: 2000 });
         expect(result).toMatchObject({ exitCode: 124, timedOut: true, outOfMemory: false });
         expect(result.stdout.text).toBe('begun\n');
-        expect(await processesWith('sleep 3082')).toEqual([]);
+        expect(await processesWith(`sleep ${mark}82`)).toEqual([]);
         expect(await processesWith('echo begun; trap')).toEqual([]);
         expect(await out(sandbox, 'cat f')).toBe('kept\n');
       });
@@ -178,8 +181,8 @@ export function commandSuite(harness: ExecutorHarness): void {
       await withSandbox(executor, async (sandbox) => {
         const reason = new Error('enough');
         const hooks = abortOnOutput('begun', reason);
-        await expect(sh(sandbox, 'echo begun; sleep 30831', {}, hooks)).rejects.toBe(reason);
-        expect(await processesWith('sleep 30831')).toEqual([]);
+        await expect(sh(sandbox, `echo begun; sleep ${mark}831`, {}, hooks)).rejects.toBe(reason);
+        expect(await processesWith(`sleep ${mark}831`)).toEqual([]);
         await expect(sh(sandbox, 'echo begun', {}, hooks)).rejects.toBe(reason);
         expect(await out(sandbox, 'echo next')).toBe('next\n');
       });
@@ -190,9 +193,9 @@ export function commandSuite(harness: ExecutorHarness): void {
         const hooks = onceOutput('begun', () => {
           throw new Error('listener');
         });
-        const line = 'echo begun; sleep 30851';
+        const line = `echo begun; sleep ${mark}851`;
         await expect(sh(sandbox, line, {}, hooks)).rejects.toThrow('listener');
-        expect(await processesWith('sleep 30851')).toEqual([]);
+        expect(await processesWith(`sleep ${mark}851`)).toEqual([]);
         expect(await out(sandbox, 'echo next')).toBe('next\n');
       });
     });
@@ -206,13 +209,13 @@ export function commandSuite(harness: ExecutorHarness): void {
       const hooks = onceOutput('begun', () => {
         closing = sandbox.close();
       });
-      await expect(sh(sandbox, 'echo begun; sleep 30841', {}, hooks)).rejects.toMatchObject({
+      await expect(sh(sandbox, `echo begun; sleep ${mark}841`, {}, hooks)).rejects.toMatchObject({
         code: 'SANDBOX_UNAVAILABLE',
         details: { lost: true },
       });
       await closing;
       await sandbox.close();
-      expect(await processesWith('sleep 30841')).toEqual([]);
+      expect(await processesWith(`sleep ${mark}841`)).toEqual([]);
       await expect(sandbox.list(['out'], 1)).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' });
     });
   });
