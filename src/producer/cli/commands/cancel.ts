@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createClient } from '../../client.js';
+import { openClient } from '../open-client.js';
 import type { CommandContext } from '../command-context.js';
 
 const said = {
@@ -16,7 +16,7 @@ export function addCancelCommand(program: Command, context: CommandContext): voi
     .argument('<turn>', 'turn id')
     .option('--json', 'print { turnId, outcome } as JSON')
     .action(async (turnId: string, options: { json?: boolean }) => {
-      await using client = createClient();
+      await using client = await openClient();
       const outcome = await client.cancel(turnId);
       if (options.json === true) context.stdout(`${JSON.stringify({ turnId, outcome })}\n`);
       else context.stderr(said[outcome]);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createClient } from '../../client.js';
+import { openClient } from '../open-client.js';
 import type { CommandContext } from '../command-context.js';
 import { turnFromArguments, withTurnArguments, type TurnOptions } from '../turn-arguments.js';
 
@@ -9,7 +9,7 @@ export function addEnqueueCommand(program: Command, context: CommandContext): vo
     .description('enqueue one turn and print its id')
     .option('--json', 'print { turnId, sessionId, position } as JSON')
     .action(async (message: string, options: TurnOptions & { json?: boolean }) => {
-      await using client = createClient();
+      await using client = await openClient();
       const turn = await client.enqueue(await turnFromArguments(message, options));
       context.stdout(options.json === true ? `${JSON.stringify(turn)}\n` : `${turn.turnId}\n`);
     });

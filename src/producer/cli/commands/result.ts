@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createClient } from '../../client.js';
+import { openClient } from '../open-client.js';
 import type { CommandContext } from '../command-context.js';
 import { deliverResult, type OutputOptions } from '../follow-to-end.js';
 import type { Exit } from '../main.js';
@@ -14,7 +14,7 @@ export function addResultCommand(program: Command, context: CommandContext, exit
     .option('--json', 'print the whole result as one JSON document')
     .option('--out <dir>', 'write the files that the turn made below this folder')
     .action(async (turnId: string, options: OutputOptions & { wait?: boolean }) => {
-      await using client = createClient();
+      await using client = await openClient();
       const result = await client.result(turnId, options.wait === true ? {} : { waitMs: 0 });
       if (result.error !== null && options.json !== true) {
         context.stderr(`${result.status}: ${result.error.code}: ${result.error.message}`);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createClient } from '../../client.js';
+import { openClient } from '../open-client.js';
 import type { CommandContext } from '../command-context.js';
 import {
   cancellingOnInterrupt,
@@ -17,7 +17,7 @@ export function addRunCommand(program: Command, context: CommandContext, exit: E
     .option('--json', 'print the whole result as one JSON document')
     .option('--out <dir>', 'write the files that the turn made below this folder')
     .action(async (message: string, options: TurnOptions & OutputOptions) => {
-      await using client = createClient();
+      await using client = await openClient();
       const { turnId } = await client.enqueue(await turnFromArguments(message, options));
       const result = await cancellingOnInterrupt(client, context, turnId, (signal) =>
         followToEnd(client, context, turnId, signal),

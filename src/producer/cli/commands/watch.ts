@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createClient } from '../../client.js';
+import { openClient } from '../open-client.js';
 import type { CommandContext } from '../command-context.js';
 import { deliverResult, followToEnd, type OutputOptions } from '../follow-to-end.js';
 import type { Exit } from '../main.js';
@@ -13,7 +13,7 @@ export function addWatchCommand(program: Command, context: CommandContext, exit:
     .option('--json', 'print the result as one JSON document at the end')
     .option('--out <dir>', 'write the files that the turn made below this folder')
     .action(async (turnId: string, options: OutputOptions) => {
-      await using client = createClient();
+      await using client = await openClient();
       const result = await followToEnd(client, context, turnId);
       exit(await deliverResult(client, context, result, options));
     });
