@@ -11,6 +11,7 @@ import type { Executor } from './executor/executor.js';
 import { createLocalExecutor } from './executor/local/local-executor.js';
 import { createOpenAiModel } from './model/openai-model.js';
 import { openTurnSkills } from './skills/turn-skills.js';
+import type { Toolbox } from './toolbox/toolbox.js';
 import type { TurnDeps } from './turn/turn-deps.js';
 
 /** A worker's own name: its host's, so that people find it, and a random part, so that it is the only one. */
@@ -54,6 +55,7 @@ export interface Parts {
   readonly queue: TurnQueue;
   readonly executor: Executor;
   readonly repository: SkillRepository;
+  readonly toolbox: Toolbox;
   readonly handOver: AbortSignal;
   readonly logger: Logger;
 }
@@ -72,6 +74,8 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
     model: createOpenAiModel(config.model),
     defaultModel: config.model.model ?? '',
     defaultLimits: config.worker.limits,
+    skillConfig: config.skills,
+    toolbox: parts.toolbox,
     resultTtlSeconds: config.store.resultTtlSeconds,
     sessionTtlSeconds: config.store.sessionTtlSeconds,
     async openSkills(allowed) {

@@ -17,6 +17,7 @@ import type { Executor } from './executor/executor.js';
 import { repeat } from './repeat.js';
 import { sweepLines } from './sweep-lines.js';
 import { processTurn } from './turn/process-turn.js';
+import { emptyToolbox, loadToolbox, type Toolbox } from './toolbox/toolbox.js';
 import { beat, deploymentId, isWorkerAlive, leave } from './worker-presence.js';
 
 const beatEveryMs = 10_000;
@@ -44,7 +45,8 @@ export async function startWorker(config: Config): Promise<RunningWorker> {
     await checkRedisPolicy(redis, logger);
     const executor = makeExecutor(config.executor, workerId, await deploymentId(redis), logger);
     await executor.check();
-    const repository = openSkillRepository(config.worker.skillRoots);
+    const toolbox = await openToolbox(config);
+    const repository = openSkillRepository(config.skills.roots);
     await reportSkills(repository, logger);
     if (!(await isSharedFolder(redis, config.store.dataDir))) {
       logger.log(
@@ -56,7 +58,7 @@ export async function startWorker(config: Config): Promise<RunningWorker> {
       );
     }
     await beat(redis, workerId);
-    return run({ config, workerId, logger, redis, executor, repository });
+    return run({ config, workerId, logger, redis, executor, repository, toolbox });
   } catch (error) {
     closeRedis(redis);
     throw error;
@@ -70,6 +72,7 @@ interface WorkerParts {
   readonly redis: RedisClient;
   readonly executor: Executor;
   readonly repository: SkillRepository;
+  readonly toolbox: Toolbox;
 }
 
 function run(parts: WorkerParts): RunningWorker {
@@ -113,6 +116,11 @@ function run(parts: WorkerParts): RunningWorker {
       return (stopped ??= stop());
     },
   };
+}
+
+function openToolbox(config: Config): Promise<Toolbox> {
+  const { toolboxPath } = config.skills;
+  return toolboxPath === undefined ? Promise.resolve(emptyToolbox) : loadToolbox(toolboxPath);
 }
 
 function stopping(): SkillmillError {

@@ -37,6 +37,21 @@ export interface ExecutorConfig {
   readonly basePath: string | undefined;
 }
 
+/** How skills reach the model. */
+export interface SkillConfig {
+  readonly roots: readonly string[];
+  readonly mode: 'turn' | 'session' | 'once';
+  readonly content: 'tool' | 'system';
+  readonly profile: 'full' | 'knowledge_only';
+  /** 0 is no limit. */
+  readonly maxLoaded: number;
+  readonly overviewTokens: number;
+  readonly bodyTokens: number;
+  readonly docTokens: number;
+  readonly toolboxPath: string | undefined;
+  readonly exposure: 'native' | 'dispatch';
+}
+
 /** What holds for a turn that sets no limits of its own. */
 export interface DefaultLimits {
   readonly turnTimeoutMs: number;
@@ -47,7 +62,6 @@ export interface DefaultLimits {
 export interface WorkerConfig {
   readonly concurrency: number;
   readonly graceMs: number;
-  readonly skillRoots: readonly string[];
   readonly limits: DefaultLimits;
 }
 
@@ -56,6 +70,7 @@ export interface Config {
   readonly store: StoreConfig;
   readonly model: ModelConfig;
   readonly executor: ExecutorConfig;
+  readonly skills: SkillConfig;
   readonly worker: WorkerConfig;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
@@ -74,10 +89,10 @@ export function sliceEnvironment(
       timeoutMs: env.SKILLMILL_MODEL_TIMEOUT * 1000,
     },
     executor: executorSlice(env, raw),
+    skills: skillSlice(env),
     worker: {
       concurrency: env.SKILLMILL_CONCURRENCY,
       graceMs: env.SKILLMILL_SHUTDOWN_GRACE * 1000,
-      skillRoots: env.SKILLS_ROOT,
       limits: {
         turnTimeoutMs: env.SKILLMILL_TURN_TIMEOUT * 1000,
         maxModelCalls: env.SKILLMILL_MAX_MODEL_CALLS,
@@ -99,6 +114,21 @@ function storeSlice(
     resultTtlSeconds: env.SKILLMILL_RESULT_TTL,
     sessionTtlSeconds: env.SKILLMILL_SESSION_TTL,
     dataDir: env.SKILLMILL_DATA_DIR ?? join(dataHome, 'skillmill'),
+  };
+}
+
+function skillSlice(env: Environment): SkillConfig {
+  return {
+    roots: env.SKILLS_ROOT,
+    mode: env.SKILLMILL_SKILL_MODE,
+    content: env.SKILLMILL_SKILL_CONTENT,
+    profile: env.SKILLMILL_SKILL_PROFILE,
+    maxLoaded: env.SKILLMILL_MAX_LOADED_SKILLS,
+    overviewTokens: env.SKILLMILL_OVERVIEW_TOKENS,
+    bodyTokens: env.SKILLMILL_SKILL_BODY_TOKENS,
+    docTokens: env.SKILLMILL_SKILL_DOC_TOKENS,
+    toolboxPath: env.SKILLMILL_TOOLBOX,
+    exposure: env.SKILLMILL_TOOL_EXPOSURE,
   };
 }
 

@@ -15,6 +15,8 @@ const shownSkillSchema = z.object({
   skill: z.string(),
   body: z.boolean(),
   docs: z.array(z.string()),
+  /** Tools whose schemas are shown (exposure `dispatch`). */
+  tools: z.array(z.string()).optional(),
 });
 export type ShownSkill = z.infer<typeof shownSkillSchema>;
 

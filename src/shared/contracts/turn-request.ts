@@ -74,7 +74,16 @@ export const turnRequestSchema = z.strictObject({
     .refine(pathsAreDistinct, 'must name each path once, and none as a folder of another')
     .optional(),
   skills: z.array(skillLoadSchema).max(100).optional(),
-  allowedSkills: z.array(skillNameSchema).max(10_000).optional(),
+  allowedSkills: z
+    .array(skillNameSchema)
+    .max(10_000)
+    .optional()
+    .describe('Only these skills are visible; another is answered exactly as a missing one'),
+  allowedTools: z
+    .array(z.string().min(1).max(64))
+    .max(10_000)
+    .optional()
+    .describe('Only these tools of the toolbox may become active'),
   instructions: z.string().max(1_000_000).optional(),
   model: z.string().min(1).max(256).optional(),
   temperature: z.number().min(0).max(2).optional(),

@@ -34,7 +34,9 @@ export const errorPolicies = {
   // what a tool answers to the model
   COMMAND_TIMEOUT: turnFault,
   TOOL_NOT_FOUND: turnFault,
+  TOOL_NOT_ACTIVE: turnFault,
   TOOL_INPUT_INVALID: turnFault,
+  SKILL_NOT_LOADED: turnFault,
   TOOL_FAILED: turnFault,
   INTERNAL: { retryable: true, exitCode: 1 },
 } as const satisfies Record<string, ErrorPolicy>;

@@ -1,4 +1,5 @@
 import type {
+  ShownSkill,
   ToolCall,
   ToolCallRecord,
   ToolMessage,
@@ -6,7 +7,9 @@ import type {
 } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { EventSink } from '../publish/event-sink.js';
-import type { Tool, ToolContext, ToolOutcome } from '../tools/tool.js';
+import type { ToolContext, ToolOutcome } from '../tools/tool.js';
+import { isEmpty } from '../prompt/shown-content.js';
+import type { ToolBelt } from './tool-belt.js';
 
 /** What a tool call is made with; the context's own fields are filled in per call. */
 export interface CallToolOptions {
@@ -14,7 +17,9 @@ export interface CallToolOptions {
   readonly attempt: number;
   /** Unique in the turn, unlike the model's own id. */
   readonly callId: string;
-  readonly tools: readonly Tool[];
+  readonly belt: Pick<ToolBelt, 'resolve'>;
+  /** What of a skill's text the conversation does not show yet. */
+  readonly newly: (shown: ShownSkill) => ShownSkill;
   readonly context: Omit<ToolContext, 'callId' | 'onOutput'>;
   readonly events: EventSink;
 }
@@ -57,7 +62,7 @@ export async function callTool(call: ToolCall, options: CallToolOptions): Promis
       toolCallId: call.id,
       name: call.name,
       content: typeof outcome.result === 'string' ? outcome.result : JSON.stringify(outcome.result),
-      ...(outcome.shows === undefined ? {} : { shows: outcome.shows }),
+      ...shownBy(outcome, options),
     },
     record: {
       id: callId,
@@ -69,6 +74,11 @@ export async function callTool(call: ToolCall, options: CallToolOptions): Promis
       attempt: options.attempt,
     },
   };
+}
+
+function shownBy(outcome: ToolOutcome, { newly }: CallToolOptions): { shows?: ShownSkill } {
+  const shows = outcome.shows === undefined ? undefined : newly(outcome.shows);
+  return shows === undefined || isEmpty(shows) ? {} : { shows };
 }
 
 type ParsedArguments =
@@ -88,14 +98,7 @@ async function execute(
   args: ParsedArguments,
   options: CallToolOptions,
 ): Promise<ToolOutcome> {
-  const tool = options.tools.find((candidate) => candidate.definition.name === call.name);
-  if (tool === undefined) {
-    const names = options.tools.map((candidate) => candidate.definition.name).join(', ');
-    throw new SkillmillError(
-      'TOOL_NOT_FOUND',
-      `There is no tool ${JSON.stringify(call.name)}; there are ${names}.`,
-    );
-  }
+  const tool = options.belt.resolve(call.name);
   if (args.fault !== undefined) {
     throw new SkillmillError(
       'TOOL_INPUT_INVALID',

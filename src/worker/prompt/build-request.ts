@@ -1,6 +1,5 @@
 import type { Message, ShownSkill, TurnId } from '../../shared/contracts/index.js';
 import type { ModelMessage, ModelRequest, ToolDefinition } from '../model/model.js';
-import { skillGuidance, skillOverview } from './guidance.js';
 
 /** All that a request is made of; the same parts give the same bytes. */
 export interface RequestParts {
@@ -9,12 +8,17 @@ export interface RequestParts {
   readonly temperature?: number | undefined;
   readonly maxOutputTokens?: number | undefined;
   readonly instructions?: string | undefined;
-  readonly skills: readonly { name: string; description: string }[];
-  /** Skills that the caller declared: no tool result carries them, so the system message does. */
-  readonly declared: readonly ShownSkill[];
+  readonly guidance: string;
+  readonly overview: string;
+  /** Loaded skills that the system message shows. */
+  readonly atTop: readonly ShownSkill[];
+  /** Loaded skills that a last message shows, in this request only. */
+  readonly trailing: readonly ShownSkill[];
   readonly messages: readonly Message[];
   readonly tools: readonly ToolDefinition[];
-  /** The text that a `shows` stands for. */
+  /** What a tool result is filled in with. */
+  readonly filledIn: (message: Message) => ShownSkill | undefined;
+  /** The text that a `ShownSkill` stands for. */
   readonly contentOf: (shown: ShownSkill) => string;
 }
 
@@ -26,6 +30,7 @@ export function buildRequest(parts: RequestParts): ModelRequest {
     messages: [
       { role: 'system', content: systemMessage(parts) },
       ...parts.messages.map((message) => toModelMessage(message, parts)),
+      ...trailingMessage(parts),
     ],
     tools: parts.tools,
     ...(temperature === undefined ? {} : { temperature }),
@@ -34,10 +39,16 @@ export function buildRequest(parts: RequestParts): ModelRequest {
 }
 
 function systemMessage(parts: RequestParts): string {
-  const sections = [parts.instructions ?? '', skillGuidance, skillOverview(parts.skills)];
-  return [...sections, ...parts.declared.map(parts.contentOf)]
+  const sections = [parts.instructions ?? '', parts.guidance, parts.overview];
+  return [...sections, ...parts.atTop.map(parts.contentOf)]
     .filter((section) => section !== '')
     .join('\n\n');
+}
+
+/** Content that is not to stay stands last, where it does not touch what came before. */
+function trailingMessage(parts: RequestParts): ModelMessage[] {
+  const texts = parts.trailing.map(parts.contentOf).filter((text) => text !== '');
+  return texts.length === 0 ? [] : [{ role: 'user', content: texts.join('\n\n') }];
 }
 
 function toModelMessage(message: Message, parts: RequestParts): ModelMessage {
@@ -52,10 +63,9 @@ function toModelMessage(message: Message, parts: RequestParts): ModelMessage {
         : { role: 'assistant', content, toolCalls };
     }
     case 'tool': {
-      // Skill state is cleared when a turn starts, so content of an earlier turn's load stays a stub.
-      const shown = message.turnId === parts.turnId ? message.shows : undefined;
-      const content =
-        shown === undefined ? message.content : `${message.content}\n\n${parts.contentOf(shown)}`;
+      const shown = parts.filledIn(message);
+      const text = shown === undefined ? '' : parts.contentOf(shown);
+      const content = text === '' ? message.content : `${message.content}\n\n${text}`;
       return { role: 'tool', toolCallId: message.toolCallId, content };
     }
   }

@@ -1,16 +1,52 @@
-/** How skills are used, for the model: short, since every request carries it. */
-export const skillGuidance = `You can use skills: folders with instructions, documents and scripts.
-- Load a skill with skill_load before you use it, and follow its instructions.
-- Run its scripts with skill_run; commands run by bash -c in the skill's folder.
-- The user's files are in $WORK_DIR/inputs, work in progress belongs in $WORK_DIR, and results that the user is to get belong in $OUTPUT_DIR.
-- When a command fails, read its stderr and exit code before you try again.
-- Say only what commands really printed or wrote.`;
+import type { Tool } from '../tools/tool.js';
+import { tokensOf } from './token-budget.js';
 
-/** The list of skills that every request carries, one line each. */
-export function skillOverview(skills: readonly { name: string; description: string }[]): string {
+/** How skills are used, for the model: a line for each tool that is registered, and no other. */
+export function skillGuidance(tools: readonly Pick<Tool, 'guidance'>[]): string {
+  const lines = tools.flatMap(({ guidance }) => (guidance === undefined ? [] : [`- ${guidance}`]));
+  return [
+    'You can use skills: folders with instructions, documents and scripts.',
+    ...new Set(lines),
+  ].join('\n');
+}
+
+/**
+ * The list of skills that every request carries, `- name: description` a line. Past the budget the rest stand as
+ * names alone, and past that as a number.
+ */
+export async function skillOverview(
+  skills: readonly { readonly name: string; readonly description: string }[],
+  budgetTokens: number,
+): Promise<string> {
   if (skills.length === 0) return 'Available skills: none';
-  const lines = skills.map((skill) => `- ${skill.name}: ${onOneLine(skill.description)}`);
-  return ['Available skills:', ...lines].join('\n');
+  const full = skills.map(({ name, description }) => `- ${name}: ${onOneLine(description)}`);
+  const whole = ['Available skills:', ...full].join('\n');
+  if (whole.length <= budgetTokens || (await tokensOf(whole)) <= budgetTokens) return whole;
+  return shortened(skills, full, budgetTokens);
+}
+
+async function shortened(
+  skills: readonly { readonly name: string }[],
+  full: readonly string[],
+  budgetTokens: number,
+): Promise<string> {
+  const lines = ['Available skills:'];
+  let spent = await tokensOf('Available skills:');
+  let at = 0;
+  for (const text of [full, skills.map(({ name }) => `- ${name}`)]) {
+    // Descriptions take at most three quarters, so that names of the rest have room.
+    const limit = text === full ? budgetTokens * 0.75 : budgetTokens;
+    for (let line = text[at]; line !== undefined; line = text[at]) {
+      const cost = (await tokensOf(line)) + 1;
+      if (spent + cost > limit) break;
+      lines.push(line);
+      spent += cost;
+      at += 1;
+    }
+  }
+  const left = skills.length - at;
+  if (left > 0) lines.push(`- … and ${left} more; skill_list names them all`);
+  return lines.join('\n');
 }
 
 /** A line break in a description must not begin, or imitate, another skill's line. */

@@ -2,6 +2,7 @@ import type { Message, TurnResult } from '../../shared/contracts/index.js';
 import type { RedisClient } from '../../shared/redis/redis-client.js';
 import { commitTurnScript } from '../../shared/redis/scripts/commit-turn.js';
 import type { LeaseProof } from './lease.js';
+import { toListedField } from './listed-tools.js';
 import { toStateHash, type SkillState } from './skill-state.js';
 
 /** All that a turn leaves behind. */
@@ -9,6 +10,7 @@ export interface TurnCommit {
   readonly result: TurnResult;
   readonly messages: readonly Message[];
   readonly skillState: SkillState;
+  readonly listedTools: readonly string[];
   readonly resultTtlSeconds: number;
   readonly sessionTtlSeconds: number;
 }
@@ -21,6 +23,10 @@ export async function commitTurn(
 ): Promise<{ outcome: 'committed' | 'already' | 'lost'; head: string | undefined }> {
   const { keys, token, nonce } = proof;
   const { result } = commit;
+  const stateFields = {
+    ...toStateHash(commit.skillState),
+    ...toListedField(commit.listedTools),
+  };
   const counted = (items: readonly string[]) => [items.length, ...items];
   return commitTurnScript.run(
     client,
@@ -42,7 +48,7 @@ export async function commitTurn(
       commit.resultTtlSeconds,
       commit.sessionTtlSeconds,
       ...counted(commit.messages.map((message) => JSON.stringify(message))),
-      ...counted(Object.entries(toStateHash(commit.skillState)).flat()),
+      ...counted(Object.entries(stateFields).flat()),
       ...counted(result.artifacts.map((artifact) => JSON.stringify(artifact))),
     ],
   );

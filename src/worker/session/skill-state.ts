@@ -32,6 +32,37 @@ export function loadSkill(
   return [...state.filter((loaded) => loaded.name !== name), after];
 }
 
+/** How a selection is changed: `add` keeps the order and never doubles, `replace` narrows also after `*`. */
+export type SelectMode = 'add' | 'replace' | 'clear';
+
+/** A selection after a change. */
+export function select(
+  before: Selection,
+  mode: SelectMode,
+  given: { readonly names: readonly string[]; readonly all: boolean },
+): Selection {
+  if (mode === 'clear') return [];
+  if (given.all) return '*';
+  if (mode === 'replace') return [...new Set(given.names)];
+  return before === '*' ? '*' : [...new Set([...before, ...given.names])];
+}
+
+/** Changes what is selected of a loaded skill, and makes it the last used one; a skill that is not loaded is left alone. */
+export function selectOf(
+  state: SkillState,
+  name: string,
+  change: Partial<Pick<LoadedSkill, 'docs' | 'tools'>>,
+): SkillState {
+  const before = state.find((loaded) => loaded.name === name);
+  if (before === undefined) return state;
+  return [...state.filter((loaded) => loaded !== before), { ...before, ...change }];
+}
+
+/** The last used skills, at most `max`; 0 is no limit. */
+export function keepRecent(state: SkillState, max: number): SkillState {
+  return max === 0 ? state : state.slice(-max);
+}
+
 /** The state as DESIGN §4.4's hash. */
 export function toStateHash(state: SkillState): Record<string, string> {
   const fields = state.flatMap(({ name, docs, tools }): [string, string][] => [

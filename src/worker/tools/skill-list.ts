@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { defineTool } from './tool.js';
+import { defineSkillTool } from './tool.js';
 
 /** `skill_list`: the names of the skills that this turn may use. */
-export const skillListTool = defineTool({
+export const skillListTool = defineSkillTool({
   name: 'skill_list',
   description: 'List the names of the skills that are available.',
   parameters: z.object({}),

@@ -9,9 +9,9 @@ import {
 } from '../workspace/output-collector.js';
 import { resolveWorkingFolder, workspaceFolders } from '../workspace/workspace-path.js';
 import type { PreparedRun } from '../workspace/workspace.js';
-import { requireSkill } from './skill-load.js';
+import { requireSkill } from './require-skill.js';
 import { skillRunResult } from './skill-run-result.js';
-import { defineTool, type ToolContext, type ToolOutcome } from './tool.js';
+import { defineSkillTool, type ToolContext, type ToolOutcome } from './tool.js';
 
 /** tRPC-Agent's limits: stdout and stderr 16 KiB each, 300 s a command. */
 const outputLimitBytes = 16 * 1024;
@@ -59,10 +59,12 @@ const parameters = z.object({
 type Arguments = z.output<typeof parameters>;
 
 /** `skill_run`: runs a command in a skill's folder, in the turn's sandbox. */
-export const skillRunTool = defineTool({
+export const skillRunTool = defineSkillTool({
   name: 'skill_run',
   description:
     'Run a command in a skill’s folder. The user’s files are in $WORK_DIR/inputs; write results to $OUTPUT_DIR. Returns stdout, stderr, exit code and the files that the command changed in out/.',
+  guidance:
+    "Run a skill's scripts with skill_run; commands run by bash -c in the skill's folder. The user's files are in $WORK_DIR/inputs, work in progress belongs in $WORK_DIR, and results that the user is to get belong in $OUTPUT_DIR. When a command fails, read its stderr and exit code before you try again, and say only what commands really printed or wrote.",
   parameters,
   async execute(args, context): Promise<ToolOutcome> {
     const skill = requireSkill(context.skills, args.skill);

@@ -7,6 +7,7 @@ import type { ToolDefinition } from '../model/model.js';
 import type { TurnArtifacts } from '../publish/turn-artifacts.js';
 import type { SkillState } from '../session/skill-state.js';
 import type { TurnSkills } from '../skills/turn-skills.js';
+import type { TurnToolbox } from '../toolbox/turn-toolbox.js';
 import type { Workspace } from '../workspace/workspace.js';
 
 /** The state of loaded skills, as tools may read and change it. */
@@ -23,6 +24,7 @@ export interface ToolContext {
   readonly skillState: SkillStateHolder;
   readonly workspace: Pick<Workspace, 'prepare' | 'run' | 'isChanged' | 'giveUpIfLost'>;
   readonly artifacts: Pick<TurnArtifacts, 'save'>;
+  readonly toolbox: Pick<TurnToolbox, 'names' | 'schemasFor'>;
   readonly blobs: BlobStore;
   /** A command's output as it comes. */
   readonly onOutput: (stream: 'stdout' | 'stderr', text: string) => void;
@@ -45,14 +47,17 @@ export interface ToolOutcome {
 /** A tool of the loop. */
 export interface Tool {
   readonly definition: ToolDefinition;
+  /** A line of the prompt on when to use it; what is not registered is not described. */
+  readonly guidance?: string | undefined;
   /** @throws SkillmillError TOOL_INPUT_INVALID naming every wrong parameter; whatever the tool itself throws */
   run(args: unknown, context: ToolContext): Promise<ToolOutcome>;
 }
 
 /** Makes a tool of its schema and its function; arguments are checked before the function sees them. */
-export function defineTool<Schema extends z.ZodObject>(tool: {
+export function defineSkillTool<Schema extends z.ZodObject>(tool: {
   readonly name: string;
   readonly description: string;
+  readonly guidance?: string;
   readonly parameters: Schema;
   readonly execute: (args: z.output<Schema>, context: ToolContext) => Promise<ToolOutcome>;
 }): Tool {
@@ -60,6 +65,7 @@ export function defineTool<Schema extends z.ZodObject>(tool: {
   delete schema.$schema;
   return {
     definition: { name: tool.name, description: tool.description, parameters: schema },
+    guidance: tool.guidance,
     async run(args, context) {
       const parsed = tool.parameters.safeParse(args);
       if (parsed.success) return tool.execute(parsed.data, context);

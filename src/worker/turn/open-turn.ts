@@ -1,13 +1,24 @@
-import type { Message, Session, ShownSkill } from '../../shared/contracts/index.js';
-import { SkillmillError } from '../../shared/errors/skillmill-error.js';
-import type { LimitKeeper } from '../agent/turn-limits.js';
+import type { Message, Session } from '../../shared/contracts/index.js';
+import type { SkillConfig } from '../../shared/config/config.js';
+import { createToolBelt, type ToolBelt } from '../agent/tool-belt.js';
 import type { Transcript } from '../agent/run-agent.js';
+import type { LimitKeeper } from '../agent/turn-limits.js';
+import { skillGuidance, skillOverview } from '../prompt/guidance.js';
 import { LoadedContent } from '../prompt/loaded-content.js';
+import { ShownContent } from '../prompt/shown-content.js';
 import type { EventSink } from '../publish/event-sink.js';
 import { createTurnArtifacts, type TurnArtifacts } from '../publish/turn-artifacts.js';
-import { emptySkillState, loadSkill, type SkillState } from '../session/skill-state.js';
-import { unknownSkillMessage, type TurnSkills } from '../skills/turn-skills.js';
-import { checkDocs, docNames } from '../tools/skill-load.js';
+import {
+  emptySkillState,
+  fromStateHash,
+  keepRecent,
+  type SkillState,
+} from '../session/skill-state.js';
+import type { TurnSkills } from '../skills/turn-skills.js';
+import { listedBefore } from '../session/listed-tools.js';
+import { TurnToolbox } from '../toolbox/turn-toolbox.js';
+import type { SkillStateHolder } from '../tools/tool.js';
+import { skillTools } from '../tools/skill-tools.js';
 import { Workspace } from '../workspace/workspace.js';
 import type { ClaimedTurn, TurnDeps } from './turn-deps.js';
 
@@ -18,90 +29,111 @@ export interface OpenTurn {
   readonly transcript: Transcript;
   readonly skills: TurnSkills;
   readonly content: LoadedContent;
-  readonly skillState: { get(): SkillState; set(state: SkillState): void };
-  /** Loaded because the caller asked, so that no tool result carries them. */
-  readonly declared: ShownSkill[];
+  readonly shown: ShownContent;
+  readonly skillState: SkillStateHolder;
   readonly used: Map<string, string>;
   readonly artifacts: TurnArtifacts;
   readonly limits: LimitKeeper;
   readonly events: EventSink;
   readonly workspace: Workspace;
+  readonly toolbox: TurnToolbox;
+  readonly belt: ToolBelt;
+  /** The parts of the system message that stay the same in every request of the turn. */
+  readonly guidance: string;
+  readonly overview: string;
   readonly onSkillUsed: (name: string, how: 'loaded' | 'run') => void;
 }
 
-/** Puts an attempt's parts together. Skill state begins empty: load mode `turn`. */
-export function openTurn(
-  deps: TurnDeps,
-  parts: {
-    readonly turn: ClaimedTurn;
-    readonly session: Session;
-    readonly skills: TurnSkills;
-    readonly limits: LimitKeeper;
-    readonly events: EventSink;
-    readonly signal: AbortSignal;
-  },
-): OpenTurn {
-  const { turn, session, skills, limits, events, signal } = parts;
-  let state = emptySkillState;
-  const used = new Map<string, string>();
+export interface OpenTurnParts {
+  readonly turn: ClaimedTurn;
+  readonly session: Session;
+  readonly skills: TurnSkills;
+  readonly limits: LimitKeeper;
+  readonly events: EventSink;
+  readonly signal: AbortSignal;
+}
+
+/** Puts an attempt's parts together. */
+export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<OpenTurn> {
+  const { turn, session, skills, limits, events } = parts;
+  const config = deps.skillConfig;
+  const initial = initialState(config, session, skills);
+  const skillState = stateHolder(initial, config.maxLoaded);
+  const toolbox = new TurnToolbox({
+    toolbox: deps.toolbox,
+    allowed: turn.request.allowedTools,
+    exposure: config.exposure,
+    skills,
+    state: () => skillState.get(),
+    listedBefore: listedBefore(session.skillState),
+  });
+  const tools = skillTools(config.profile);
+  const shown = new ShownContent({
+    turnId: turn.turnId,
+    mode: config.mode,
+    placement: config.content,
+    skills,
+    initial,
+    history: session.messages,
+  });
   return {
     turn,
     history: session.messages,
     transcript: { messages: [userMessage(turn)], toolCalls: [], modelMs: 0, toolMs: 0 },
     skills,
-    content: new LoadedContent(skills),
-    skillState: { get: () => state, set: (next) => void (state = next) },
-    declared: [],
-    used,
+    content: new LoadedContent(skills, config, (name) => toolbox.definitionOf(name)),
+    shown,
+    skillState,
     limits,
     events,
+    toolbox,
+    belt: createToolBelt({ skillTools: tools, toolbox, turn }),
+    guidance: skillGuidance(tools),
+    overview: await skillOverview(skills.skills, config.overviewTokens),
     artifacts: createTurnArtifacts(session.artifacts, (artifact) =>
       events.emit({ type: 'artifact.saved', artifact }),
     ),
-    workspace: new Workspace({
-      executor: deps.executor,
-      job: { turnId: turn.turnId, sessionId: turn.sessionId },
-      inputs: turn.request.files,
-      blobs: deps.blobsOf(turn.tenant),
-      skills,
-      signal,
-    }),
+    workspace: openWorkspace(deps, parts),
+    ...usedSkills(skills, events),
+  };
+}
+
+/** What is loaded when a turn begins: in mode `session` what the one before left, of what can be seen now. */
+function initialState(config: SkillConfig, session: Session, skills: TurnSkills): SkillState {
+  if (config.mode !== 'session') return emptySkillState;
+  const loaded = fromStateHash(session.skillState);
+  return keepRecent(
+    loaded.filter(({ name }) => skills.get(name) !== undefined),
+    config.maxLoaded,
+  );
+}
+
+function stateHolder(initial: SkillState, maxLoaded: number): SkillStateHolder {
+  let state = initial;
+  return { get: () => state, set: (next) => void (state = keepRecent(next, maxLoaded)) };
+}
+
+function openWorkspace(deps: TurnDeps, { turn, skills, signal }: OpenTurnParts): Workspace {
+  return new Workspace({
+    executor: deps.executor,
+    job: { turnId: turn.turnId, sessionId: turn.sessionId },
+    inputs: turn.request.files,
+    blobs: deps.blobsOf(turn.tenant),
+    skills,
+    signal,
+  });
+}
+
+function usedSkills(skills: TurnSkills, events: EventSink): Pick<OpenTurn, 'used' | 'onSkillUsed'> {
+  const used = new Map<string, string>();
+  return {
+    used,
     onSkillUsed(name, how) {
       const digest = skills.get(name)?.digest ?? '';
       used.set(name, digest);
       if (how === 'loaded') events.emit({ type: 'skill.loaded', name, digest });
     },
   };
-}
-
-/** Loads the skills that the caller declared, all or none. @throws SkillmillError SKILL_NOT_FOUND, INPUT_INVALID */
-export async function loadDeclared(open: OpenTurn): Promise<void> {
-  const asked = (open.turn.request.skills ?? []).map((load) =>
-    typeof load === 'string' ? { name: load, docs: undefined } : load,
-  );
-  const unknown = asked.filter(({ name }) => open.skills.get(name) === undefined);
-  if (unknown.length > 0) {
-    throw new SkillmillError(
-      'SKILL_NOT_FOUND',
-      unknown.map(({ name }) => unknownSkillMessage(open.skills, name)).join(' '),
-    );
-  }
-  for (const { name, docs } of asked) {
-    const skill = open.skills.get(name);
-    if (skill === undefined) continue;
-    const selected = docs === undefined ? undefined : checkDocs(skill, docs);
-    open.skillState.set(
-      loadSkill(open.skillState.get(), name, { docs: selected, tools: skill.tools }),
-    );
-    open.onSkillUsed(name, 'loaded');
-  }
-  for (const loaded of open.skillState.get()) {
-    const skill = open.skills.get(loaded.name);
-    if (skill === undefined) continue;
-    const shown = { skill: loaded.name, body: true, docs: [...docNames(skill, loaded.docs)] };
-    await open.content.prepare(shown);
-    open.declared.push(shown);
-  }
 }
 
 /** The user's message, with a note of the files that came with it. */

@@ -52,7 +52,7 @@ async function attemptTurn(deps: TurnDeps, lease: Lease, turn: ClaimedTurn): Pro
     const session = await readSession(deps.redis, turn.tenant, turn.sessionId);
     const skills = await deps.openSkills(turn.request.allowedSkills);
     const { signal } = attempt;
-    const open = openTurn(deps, { turn, session, skills, limits, events, signal });
+    const open = await openTurn(deps, { turn, session, skills, limits, events, signal });
     const end = await runTurn(deps, open, signal);
     await events.flush();
     if (isFinal(end)) return await commitAndWake(deps, lease, turn, commitOf(deps, open, end));
@@ -128,6 +128,7 @@ function unstarted(deps: TurnDeps, turn: ClaimedTurn, error: SkillmillError): Tu
     result: unstartedResult(told, 'failed', error, turn.attempt),
     messages: closeTranscript(turn.turnId, [userMessage(turn)], error),
     skillState: emptySkillState,
+    listedTools: [],
     resultTtlSeconds: deps.resultTtlSeconds,
     sessionTtlSeconds: deps.sessionTtlSeconds,
   };

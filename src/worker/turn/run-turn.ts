@@ -2,14 +2,9 @@ import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import { runAgent } from '../agent/run-agent.js';
 import type { ModelRequest } from '../model/model.js';
 import { buildRequest } from '../prompt/build-request.js';
-import { skillListTool } from '../tools/skill-list.js';
-import { skillLoadTool } from '../tools/skill-load.js';
-import { skillRunTool } from '../tools/skill-run.js';
-import type { Tool } from '../tools/tool.js';
-import { loadDeclared, type OpenTurn } from './open-turn.js';
+import { loadDeclared } from './load-declared.js';
+import type { OpenTurn } from './open-turn.js';
 import type { TurnDeps } from './turn-deps.js';
-
-const skillTools: readonly Tool[] = [skillListTool, skillLoadTool, skillRunTool];
 
 /** How an attempt ended. */
 export type AttemptEnd =
@@ -55,11 +50,13 @@ function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<
     buildRequest: () => requestOf(deps, open),
     onToolMessage: async (message) => {
       if (message.shows !== undefined) await open.content.prepare(message.shows);
+      open.shown.onToolMessage(message);
     },
     toolOptions: {
       turnId: turn.turnId,
       attempt: turn.attempt,
-      tools: skillTools,
+      belt: open.belt,
+      newly: (shown) => open.shown.newly(shown),
       events,
       context: {
         signal,
@@ -67,6 +64,7 @@ function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<
         skillState,
         workspace,
         artifacts,
+        toolbox: open.toolbox,
         blobs: deps.blobsOf(turn.tenant),
         onSkillUsed,
       },
@@ -76,16 +74,24 @@ function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<
 
 function requestOf(deps: TurnDeps, open: OpenTurn): ModelRequest {
   const { request, turnId } = open.turn;
+  const cleared = open.shown.takeCleared();
+  if (cleared.length > 0) {
+    const state = open.skillState.get();
+    open.skillState.set(state.filter(({ name }) => !cleared.includes(name)));
+  }
   return buildRequest({
     turnId,
     model: request.model ?? deps.defaultModel,
     temperature: request.temperature,
     maxOutputTokens: request.maxOutputTokens,
     instructions: request.instructions,
-    skills: open.skills.skills,
-    declared: open.declared,
+    guidance: open.guidance,
+    overview: open.overview,
+    atTop: open.shown.system(open.skillState.get()),
+    trailing: open.shown.trailing(),
     messages: [...open.history, ...open.transcript.messages],
-    tools: skillTools.map((tool) => tool.definition),
+    tools: open.belt.definitions(),
+    filledIn: (message) => open.shown.filledIn(message),
     contentOf: (shown) => open.content.textOf(shown),
   });
 }

@@ -1,5 +1,5 @@
 import type { BlobStore } from '../../shared/blobs/blob-store.js';
-import type { DefaultLimits } from '../../shared/config/config.js';
+import type { DefaultLimits, SkillConfig } from '../../shared/config/config.js';
 import type { SessionId, Tenant, TurnId } from '../../shared/contracts/index.js';
 import type { Logger } from '../../shared/logging/logger.js';
 import type { TurnQueue } from '../../shared/queue/turn-queue.js';
@@ -8,6 +8,7 @@ import type { StoredRequest } from '../../shared/results/stored-request.js';
 import type { Executor } from '../executor/executor.js';
 import type { Model } from '../model/model.js';
 import type { TurnSkills } from '../skills/turn-skills.js';
+import type { Toolbox } from '../toolbox/toolbox.js';
 
 /** What every turn of a worker shares; made once, in compose.ts. */
 export interface TurnDeps {
@@ -20,6 +21,8 @@ export interface TurnDeps {
   readonly model: Model;
   readonly defaultModel: string;
   readonly defaultLimits: DefaultLimits;
+  readonly skillConfig: SkillConfig;
+  readonly toolbox: Toolbox;
   readonly resultTtlSeconds: number;
   readonly sessionTtlSeconds: number;
   /** The skills as they are now, narrowed to these names when given. */

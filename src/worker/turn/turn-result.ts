@@ -15,6 +15,7 @@ export function commitOf(deps: TurnDeps, open: OpenTurn, end: FinalEnd): TurnCom
     messages:
       end.kind === 'completed' ? messages : closeTranscript(open.turn.turnId, messages, end.error),
     skillState: open.skillState.get(),
+    listedTools: open.toolbox.listedNames,
     resultTtlSeconds: deps.resultTtlSeconds,
     sessionTtlSeconds: deps.sessionTtlSeconds,
   };

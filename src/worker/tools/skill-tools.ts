@@ -1,0 +1,25 @@
+import { skillListDocsTool } from './skill-list-docs.js';
+import { skillListToolsTool } from './skill-list-tools.js';
+import { skillListTool } from './skill-list.js';
+import { skillLoadTool } from './skill-load.js';
+import { skillRunTool } from './skill-run.js';
+import { skillSelectDocsTool } from './skill-select-docs.js';
+import { skillSelectToolsTool } from './skill-select-tools.js';
+import type { Tool } from './tool.js';
+
+/** What the model may do with skills: everything, or read them only. */
+export type SkillProfile = 'full' | 'knowledge_only';
+
+const knowledge: readonly Tool[] = [
+  skillListTool,
+  skillListToolsTool,
+  skillLoadTool,
+  skillSelectToolsTool,
+  skillListDocsTool,
+  skillSelectDocsTool,
+];
+
+/** The skill tools of a profile: the one list that both the prompt and the loop are made from. */
+export function skillTools(profile: SkillProfile): readonly Tool[] {
+  return profile === 'full' ? [...knowledge, skillRunTool] : knowledge;
+}
