@@ -140,7 +140,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['test/**/*.ts', 'bench/**/*.ts', 'examples/**/*.js', 'scripts/**/*.mjs', '*.config.*'],
+    files: ['test/**/*.ts', 'bench/**/*.js', 'examples/**/*.js', 'scripts/**/*.mjs', '*.config.*'],
     rules: {
       'max-lines-per-function': 'off', // a describe block is one function
       'no-restricted-syntax': banRule(alwaysBanned.slice(2)),
@@ -149,7 +149,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['examples/**/*.js'],
+    files: ['bench/**/*.js', 'examples/**/*.js'],
     // A JSDoc cast of JSON.parse is a cast for the compiler, but not for this rule.
     rules: { '@typescript-eslint/no-unsafe-assignment': 'off' },
   },

@@ -18,6 +18,7 @@ const folder = await mkdtemp(join(tmpdir(), 'skillmill-demo-'));
 const hasKey = (environment['OPENAI_API_KEY'] ?? '') !== '';
 const model = hasKey ? undefined : await startScriptedModel(demoScript);
 
+environment['REDIS_URL'] = demoRedis();
 environment['SKILLS_ROOT'] = join(root, 'examples', 'skills');
 environment['SKILLMILL_DATA_DIR'] = join(folder, 'data');
 environment['SKILLMILL_LOG_LEVEL'] ??= 'warn';
@@ -27,7 +28,7 @@ else {
   environment['OPENAI_MODEL'] = 'scripted';
 }
 
-say(`redis     ${environment['REDIS_URL'] ?? 'redis://127.0.0.1:6379'}`);
+say(`redis     ${environment['REDIS_URL'].replace(/\/\/[^@/]*@/, '//***@')}`);
 say(
   `executor  ${environment['SKILLMILL_EXECUTOR'] ?? 'docker'}${because(environment['SKILLMILL_EXECUTOR_WHY'])}`,
 );
@@ -70,12 +71,20 @@ try {
   }
   process.exitCode = code;
 } finally {
-  if (worker.exitCode === null) {
+  if (worker.exitCode === null && worker.signalCode === null) {
     worker.kill('SIGTERM');
     await exitOf(worker);
   }
   await model?.close();
   await rm(folder, { recursive: true, force: true });
+}
+
+/** A Redis that others use is shared by database: the demo's worker must not take their turns. */
+function demoRedis() {
+  const url = new URL(environment['REDIS_URL'] ?? 'redis://127.0.0.1:6379');
+  const isOurs = environment['SERVICES_REDIS_PID'] !== undefined;
+  if (!isOurs && url.pathname.length <= 1) url.pathname = '/13';
+  return url.href;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
-import { openBlobStore } from '../shared/blobs/open-blob-store.js';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { openBlobStore, openFolderStore } from '../shared/blobs/open-blob-store.js';
 import { loadConfig } from '../shared/config/load-config.js';
 import type { StoreConfig } from '../shared/config/config.js';
 import {
@@ -18,6 +19,8 @@ import { readTurn } from '../shared/results/turn-store.js';
 import { cancelTurn, type CancelOutcome } from './cancel-turn.js';
 import { enqueueTurn, type EnqueueContext, type EnqueuedTurn } from './enqueue-turn.js';
 import { followTurn, type FollowOptions } from './follow-turn.js';
+
+const closeWithinMs = 500;
 
 /** What is not given is taken from the environment (see the table of variables). */
 export interface ClientOptions {
@@ -43,11 +46,11 @@ export interface Client extends AsyncDisposable {
   cancel(turnId: string): Promise<CancelOutcome>;
   /** An artifact's bytes. @throws SkillmillError BLOB_UNAVAILABLE, REDIS_UNAVAILABLE */
   openArtifact(artifact: Pick<Artifact, 'sha256'>): Promise<Readable>;
-  /** Ends the client's connections; idempotent. */
+  /** Ends the client's connections, and whatever still follows a turn; idempotent. */
   close(): Promise<void>;
 }
 
-/** Opens a client. Nothing is sent before the first call. @throws SkillmillError CONFIG_INVALID */
+/** Opens a client, which connects in the background. @throws SkillmillError CONFIG_INVALID */
 export function createClient(options: ClientOptions = {}): Client {
   const { store } = loadConfig({
     REDIS_URL: options.redisUrl,
@@ -62,7 +65,9 @@ function openClient(config: StoreConfig): Client {
   const redis = connectRedis(redisUrls, 'client');
   const queue = createTurnQueue(redis);
   const blobs = openBlobStore(redis, config);
-  const context: EnqueueContext = { client: redis, queue, blobs, tenant };
+  const inputs = openFolderStore(redis, config);
+  const context: EnqueueContext = { client: redis, queue, blobs: inputs, tenant };
+  const closing = new AbortController();
   let reachable: Promise<void> | undefined;
   let closed: Promise<void> | undefined;
 
@@ -84,32 +89,38 @@ function openClient(config: StoreConfig): Client {
       const { result } = await readTurn(redis, tenant, id);
       if (result !== undefined) return result;
       if (waitMs === 0) throw notFinished(id);
-      const signal = waitMs === undefined ? undefined : AbortSignal.timeout(waitMs);
-      return awaitResult(
-        followTurn(redisUrls, tenant, id, signal === undefined ? {} : { signal }),
-        id,
-      );
+      const timeout = waitMs === undefined ? [] : [AbortSignal.timeout(waitMs)];
+      const signal = AbortSignal.any([closing.signal, ...timeout]);
+      return awaitResult(followTurn(redisUrls, tenant, id, { signal }), id);
     },
-    async *events(turnId, follow) {
+    async *events(turnId, follow = {}) {
       const id = parseTurnId(turnId);
       await ready();
-      yield* followTurn(redisUrls, tenant, id, follow);
+      const own = follow.signal === undefined ? [] : [follow.signal];
+      const signal = AbortSignal.any([closing.signal, ...own]);
+      yield* followTurn(redisUrls, tenant, id, { ...follow, signal });
     },
     async cancel(turnId) {
       const id = parseTurnId(turnId);
       await ready();
-      return cancelTurn({ ...context, resultTtlSeconds: config.resultTtlSeconds }, id);
+      return cancelTurn({ ...context, config }, id);
     },
     async openArtifact(artifact) {
       await ready();
       return blobs.open(artifact.sha256);
     },
     close() {
-      return (closed ??= queue.close().finally(() => closeRedis(redis)));
+      closing.abort();
+      return (closed ??= farewell(queue).then(() => closeRedis(redis)));
     },
     [Symbol.asyncDispose]: () => client.close(),
   };
   return client;
+}
+
+/** A Redis that does not answer must not keep the caller waiting for a farewell. */
+async function farewell(queue: { close(): Promise<void> }): Promise<void> {
+  await Promise.race([queue.close(), sleep(closeWithinMs, undefined, { ref: false })]);
 }
 
 async function awaitResult(events: AsyncIterable<TurnEvent>, turnId: TurnId): Promise<TurnResult> {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { BlobStore } from '../shared/blobs/blob-store.js';
 import {
   makeSessionId,
@@ -30,6 +31,9 @@ export interface EnqueueContext {
   readonly tenant: Tenant;
 }
 
+/** Large inputs do not go through Redis: this many bytes of a request's files do, all of them together. */
+const inlineFilesBytes = 256 * 1024;
+
 /** Checks, stores and queues one turn. @throws SkillmillError INPUT_INVALID, BLOB_UNAVAILABLE, REDIS_UNAVAILABLE */
 export async function enqueueTurn(
   context: EnqueueContext,
@@ -42,10 +46,8 @@ export async function enqueueTurn(
   const tag = sessionTag(tenant, sessionId);
   const stored: StoredRequest = { ...rest, files: await storeFiles(context.blobs, files) };
 
-  // First, so that the sweep finds the turn even if this process dies before the job is added.
-  await client.sadd(openSessionsKey(), `${tenant}/${tag}`).catch((error: unknown) => {
-    throw redisError(error);
-  });
+  // Before, so that the sweep finds the turn even if this process dies before the job is added.
+  await markOpen(client, `${tenant}/${tag}`);
   const session = sessionKeys(tenant, tag);
   const turn = turnKeys(tenant, turnId);
   const position = await enqueueTurnScript.run(
@@ -61,19 +63,33 @@ export async function enqueueTurn(
     ],
     [turnId, sessionId, tenant, JSON.stringify(stored)],
   );
+  // After, since a sweep in between may have taken the mark of a line that was still empty.
+  await markOpen(client, `${tenant}/${tag}`);
   if (position === 1) await queue.add({ tenant, sessionId, turnId });
   return { turnId, sessionId, position };
 }
 
+async function markOpen(client: RedisClient, entry: string): Promise<void> {
+  await client.sadd(openSessionsKey(), entry).catch((error: unknown) => {
+    throw redisError(error);
+  });
+}
+
+/** Files' bytes beside the request while they are few in all; the rest go to the blob store. */
 async function storeFiles(
   blobs: BlobStore,
   files: readonly FileInput[],
 ): Promise<StoredRequest['files']> {
+  let room = inlineFilesBytes;
   return Promise.all(
     files.map(async (file) => {
       const bytes =
         'content' in file ? Buffer.from(file.content, 'utf8') : Buffer.from(file.base64, 'base64');
-      return { path: file.path, ...(await blobs.put([bytes])) };
+      if (bytes.byteLength > room) return { path: file.path, ...(await blobs.put([bytes])) };
+      room -= bytes.byteLength;
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      const base64 = bytes.toString('base64');
+      return { path: file.path, sha256, sizeBytes: bytes.byteLength, base64 };
     }),
   );
 }

@@ -5,6 +5,7 @@ import {
   type TurnEvent,
   type TurnId,
 } from '../shared/contracts/index.js';
+import { SkillmillError } from '../shared/errors/skillmill-error.js';
 import { readTurnEvents } from '../shared/events/turn-event-log.js';
 import { closeRedis, connectRedis } from '../shared/redis/redis-client.js';
 import { readTurn } from '../shared/results/turn-store.js';
@@ -43,20 +44,21 @@ export async function* followTurn(
     while (!stopped()) {
       try {
         const waitMs = over ? 0 : blockMs;
-        const events = await readTurnEvents(connection, tenant, turnId, { after, waitMs });
+        const page = await readTurnEvents(connection, tenant, turnId, { after, waitMs });
         failures = 0;
-        for (const event of events) {
+        for (const event of page.events) {
           yield event;
-          after = event.seq;
           if (isFinalEvent(event)) return;
         }
-        if (events.length > 0) continue;
+        const isIdle = page.after === after;
+        after = page.after;
+        if (!isIdle) continue;
         if (over) return;
         // A reader that begins after the final event ends as well: once more without waiting, then it is over.
         over = (await readTurn(connection, tenant, turnId)).result !== undefined;
       } catch (error) {
         failures += 1;
-        if (stopped() || failures > failuresInARow) throw error;
+        if (stopped() || !isPassing(error) || failures > failuresInARow) throw error;
         await sleep(pauseAfterFailureMs);
       }
     }
@@ -67,4 +69,9 @@ export async function* followTurn(
     options.signal?.removeEventListener('abort', stop);
     closeRedis(connection);
   }
+}
+
+/** A connection that was lost comes back; anything else stays as it is. */
+function isPassing(error: unknown): boolean {
+  return error instanceof SkillmillError && error.code === 'REDIS_UNAVAILABLE';
 }

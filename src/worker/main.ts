@@ -15,6 +15,8 @@ export async function runWorker(): Promise<number> {
     );
   }
   process.stderr.write(`skillmill: worker ${worker.workerId} is ready\n`);
+  // One turn's fault must not take the others' worker away.
+  process.on('unhandledRejection', (fault) => worker.report(fault));
   await new Promise<void>((resolve, reject) => {
     const drain = () => {
       setTimeout(() => {

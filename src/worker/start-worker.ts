@@ -27,6 +27,8 @@ const sweepSandboxesEveryMs = 60_000;
 /** A running worker: running ──drain()──▶ draining ──▶ stopped. */
 export interface RunningWorker {
   readonly workerId: string;
+  /** Logs a fault that nobody awaited. */
+  report(fault: unknown): void;
   /**
    * Takes no new turns, lets running ones finish within the grace time, hands the others over, and stops.
    * A second call hands over at once. Resolves when stopped.
@@ -40,13 +42,13 @@ export async function startWorker(config: Config): Promise<RunningWorker> {
   const workerId = makeWorkerId();
   const logger = createLogger(config.logLevel, { worker: workerId });
   const redis = connectRedis(config.store.redisUrls, 'worker');
+  const repository = openSkillRepository(config.skills.roots);
   try {
     await requireRedis(redis, config.store.redisUrls);
     await checkRedisPolicy(redis, logger);
     const executor = makeExecutor(config.executor, workerId, await deploymentId(redis), logger);
     await executor.check();
     const toolbox = await openToolbox(config);
-    const repository = openSkillRepository(config.skills.roots);
     await reportSkills(repository, logger);
     if (!(await isSharedFolder(redis, config.store.dataDir))) {
       logger.log(
@@ -60,6 +62,7 @@ export async function startWorker(config: Config): Promise<RunningWorker> {
     await beat(redis, workerId);
     return run({ config, workerId, logger, redis, executor, repository, toolbox });
   } catch (error) {
+    await repository.close();
     closeRedis(redis);
     throw error;
   }
@@ -111,6 +114,10 @@ function run(parts: WorkerParts): RunningWorker {
   let stopped: Promise<void> | undefined;
   return {
     workerId,
+    report(fault) {
+      const reason = fault instanceof Error ? (fault.stack ?? fault.message) : String(fault);
+      logger.log('error', 'a fault that nobody awaited', { reason });
+    },
     drain() {
       if (stopped !== undefined) handOver.abort(stopping());
       return (stopped ??= stop());
@@ -124,18 +131,29 @@ function openToolbox(config: Config): Promise<Toolbox> {
 }
 
 function stopping(): SkillmillError {
-  return new SkillmillError('WORKER_LOST', 'The worker stops; another one goes on with the turn.');
+  return new SkillmillError('HANDED_OVER', 'The worker stops; another one goes on with the turn.');
+}
+
+/** Keeps up what others read of this worker: that it lives, and which data folder is in use. */
+async function signOfLife({ redis, workerId, config }: WorkerParts): Promise<void> {
+  await beat(redis, workerId);
+  await isSharedFolder(redis, config.store.dataDir);
 }
 
 /** What a worker does beside its turns. */
 function startChores(parts: WorkerParts, queue: TurnQueue): { stop: () => Promise<void> } {
-  const { workerId, redis, executor, logger } = parts;
+  const { redis, executor, logger } = parts;
   const stop = new AbortController();
   const tell = (chore: string) => (error: unknown) =>
     logger.log('warn', `${chore} failed`, { reason: SkillmillError.from(error).message });
   const chores = [
-    repeat(beatEveryMs, stop.signal, () => beat(redis, workerId), tell('sign of life')),
-    repeat(sweepLinesEveryMs, stop.signal, () => sweepLines(redis, queue), tell('sweep of lines')),
+    repeat(beatEveryMs, stop.signal, () => signOfLife(parts), tell('sign of life')),
+    repeat(
+      sweepLinesEveryMs,
+      stop.signal,
+      () => sweepLines(redis, queue, tell('sweep of a line')),
+      tell('sweep of lines'),
+    ),
     repeat(
       sweepSandboxesEveryMs,
       stop.signal,

@@ -11,18 +11,26 @@ const entrySchema = z
 
 /**
  * Makes sure that the head of every line has a job: whatever died between accepting or finishing a turn and
- * adding the next job left one without. Forgets sessions whose line is empty.
+ * adding the next job left one without. Forgets sessions whose line is empty. One line's fault does not keep the others waiting.
  */
-export async function sweepLines(client: RedisClient, queue: TurnQueue): Promise<void> {
+export async function sweepLines(
+  client: RedisClient,
+  queue: Pick<TurnQueue, 'addHead'>,
+  onFault: (error: unknown) => void,
+): Promise<void> {
   let cursor = '0';
   do {
     const [next, entries] = await client.sscan(openSessionsKey(), cursor, 'COUNT', 200);
     cursor = next;
-    for (const entry of entries) await sweepLine(client, queue, entry);
+    for (const entry of entries) await sweepLine(client, queue, entry).catch(onFault);
   } while (cursor !== '0');
 }
 
-async function sweepLine(client: RedisClient, queue: TurnQueue, entry: string): Promise<void> {
+async function sweepLine(
+  client: RedisClient,
+  queue: Pick<TurnQueue, 'addHead'>,
+  entry: string,
+): Promise<void> {
   const [tenant, tag] = entrySchema.parse(entry);
   const keys = sessionKeys(tenant, tag);
   const head = await client.lindex(keys.line, 0);
@@ -32,6 +40,6 @@ async function sweepLine(client: RedisClient, queue: TurnQueue, entry: string): 
     return;
   }
   await client.srem(openSessionsKey(), entry);
-  // A turn that was accepted in between has put itself back, or is put back here.
+  // A turn accepted in between is put back here; one accepted after this puts itself back (enqueue marks twice).
   if ((await client.llen(keys.line)) > 0) await client.sadd(openSessionsKey(), entry);
 }

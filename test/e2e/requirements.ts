@@ -47,7 +47,18 @@ export const requirements = {
     'client and workers in separate containers without a common folder run turns on a Redis Cluster',
   tenants: 'the same session id under two tenants is two sessions',
   'keys-expire': 'what a finished turn leaves in Redis expires, but for the named exceptions',
+  'hostile-model':
+    'nothing that a model replies ends a worker, hides a result or spoils a session’s history',
+  'hostile-command':
+    'nothing that a command does holds a worker up or fails its turn’s other steps',
+  secrets: 'the operator’s keys and passwords are in no result, event, error, log or record',
   'schema-published': 'the contracts can be had as JSON Schema',
+  'skills-list':
+    '`skills list` and `show` tell of every skill and of all that is wrong, without Redis; they print nothing that a terminal would obey',
+  'skills-validate':
+    '`skills validate` prints every fault with file, line and rule, and exits 1 only when one is an error',
+  'skills-lock':
+    '`skills lock` pins every skill by its digest, and `skills verify` names each that is changed, missing or extra',
 } as const;
 
 /** Promises of the design that a later version will hold; named here so that nobody takes them for kept. */

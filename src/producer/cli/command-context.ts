@@ -1,4 +1,8 @@
+import { printable } from './printable.js';
 import { noColorAsked } from '../../shared/config/load-config.js';
+
+/** Ends a command with this exit code; a command that does not call it exits 0. */
+export type Exit = (code: number) => void;
 
 /** What a command may touch of its process; tests and embedders hand in their own. */
 export interface CommandContext {
@@ -22,7 +26,8 @@ export function processContext(): CommandContext {
   }
   return {
     stdout: (text) => process.stdout.write(text),
-    stderr: (line) => process.stderr.write(`${line}\n`),
+    // Everything that is printed for people passes here: names and errors hold text that nobody vouches for.
+    stderr: (line) => process.stderr.write(`${printable(line)}\n`),
     colour: process.stderr.isTTY && !noColorAsked(),
     stdoutIsTerminal: process.stdout.isTTY,
   };

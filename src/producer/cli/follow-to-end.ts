@@ -2,7 +2,8 @@ import { isFinalEvent, type TurnId, type TurnResult } from '../../shared/contrac
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { Client } from '../client.js';
 import type { CommandContext } from './command-context.js';
-import { printable, renderEvent } from './render-event.js';
+import { plainPrintable, printableLine } from './printable.js';
+import { renderEvent } from './render-event.js';
 import { writeArtifacts } from './write-artifacts.js';
 
 export interface OutputOptions {
@@ -41,16 +42,19 @@ export async function deliverResult(
   result: TurnResult,
   options: OutputOptions,
 ): Promise<number> {
+  let lost = false;
+  if (options.out !== undefined) {
+    const outcome = await writeArtifacts(client, result.artifacts, options.out);
+    lost = outcome.faults.length > 0;
+    for (const path of outcome.written) context.stderr(`wrote ${printableLine(path)}`);
+    for (const fault of outcome.faults) context.stderr(`not written: ${printableLine(fault)}`);
+  }
   if (options.json === true) context.stdout(`${JSON.stringify(result, null, 2)}\n`);
   else if (result.output !== '') {
-    const text = context.stdoutIsTerminal ? printable(result.output) : result.output;
+    const text = context.stdoutIsTerminal ? plainPrintable(result.output) : result.output;
     context.stdout(text.endsWith('\n') ? text : `${text}\n`);
   }
-  if (options.out !== undefined) {
-    const paths = await writeArtifacts(client, result.artifacts, options.out);
-    for (const path of paths) context.stderr(`wrote ${printable(path)}`);
-  }
-  return exitCodeOf(result);
+  return lost && result.status === 'completed' ? 1 : exitCodeOf(result);
 }
 
 /** 0 completed, 1 failed, 130 cancelled (DESIGN §3.5). */

@@ -2,16 +2,15 @@ import { createRequire } from 'node:module';
 import { Command, CommanderError } from 'commander';
 import { z } from 'zod';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
-import { processContext, type CommandContext } from './command-context.js';
+import { processContext, type CommandContext, type Exit } from './command-context.js';
 import { addCancelCommand } from './commands/cancel.js';
 import { addEnqueueCommand } from './commands/enqueue.js';
 import { addResultCommand } from './commands/result.js';
 import { addRunCommand } from './commands/run.js';
 import { addSchemaCommand } from './commands/schema.js';
+import { addSkillsCommand } from './commands/skills.js';
 import { addWatchCommand } from './commands/watch.js';
-
-/** Ends a command with this exit code; a command that does not call it exits 0. */
-export type Exit = (code: number) => void;
+import { printableLine } from './printable.js';
 
 /** A command that belongs to another side; the binary hands it in. */
 export interface OutsideCommand {
@@ -39,7 +38,7 @@ export async function runCli(
     await program.parseAsync([...argv]);
     return exitCode;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
+    if (error instanceof CommanderError) return usageExit(context, error, argv);
     return complain(context, error, argv.includes('--json'));
   }
 }
@@ -61,15 +60,30 @@ function buildProgram(context: CommandContext, exit: Exit): Command {
   addWatchCommand(program, context, exit);
   addResultCommand(program, context, exit);
   addCancelCommand(program, context);
+  addSkillsCommand(program, context, exit);
   addSchemaCommand(program, context);
   return program;
+}
+
+/** commander has said what is wrong; with --json it is said on stdout as well. */
+function usageExit(
+  context: CommandContext,
+  error: CommanderError,
+  argv: readonly string[],
+): number {
+  if (error.exitCode === 0) return 0;
+  if (argv.includes('--json')) {
+    const fault = new SkillmillError('INPUT_INVALID', error.message);
+    context.stdout(`${JSON.stringify({ error: fault.toPublic() }, null, 2)}\n`);
+  }
+  return 2;
 }
 
 /** One clear sentence, never a stack trace; with --json the same as the one document on stdout. */
 function complain(context: CommandContext, thrown: unknown, json: boolean): number {
   const error = SkillmillError.from(thrown);
   if (json) context.stdout(`${JSON.stringify({ error: error.toPublic() }, null, 2)}\n`);
-  context.stderr(`skillmill: ${error.code}: ${error.message}`);
+  context.stderr(printableLine(`skillmill: ${error.code}: ${error.message}`));
   return error.exitCode;
 }
 

@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { plainPrintable, printableLine } from './printable.js';
 import type { TurnEvent } from '../../shared/contracts/index.js';
 
 type Style = 'dim' | 'bold' | 'red' | 'green' | 'yellow';
@@ -14,21 +15,28 @@ export function renderEvent(event: TurnEvent, colour: boolean): string[] {
     case 'turn.started':
       return [`started${event.attempt > 1 ? ` again, attempt ${event.attempt}` : ''}`];
     case 'turn.retrying':
-      return [paint('yellow', `retrying in ${seconds(event.afterMs)}: ${event.error.message}`)];
+      return [
+        paint(
+          'yellow',
+          `retrying in ${seconds(event.afterMs)}: ${printableLine(event.error.message)}`,
+        ),
+      ];
     case 'message.completed':
       return event.toolCallIds.length > 0 && event.text.trim() !== ''
-        ? [printable(event.text.trim())]
+        ? [plainPrintable(event.text.trim())]
         : [];
     case 'tool.started':
-      return [paint('bold', `> ${event.name} ${describeArguments(event.arguments)}`)];
+      return [
+        paint('bold', `> ${printableLine(event.name)} ${describeArguments(event.arguments)}`),
+      ];
     case 'tool.output':
       return outputLines(event.text).map((line) => paint('dim', `  ${line}`));
     case 'tool.completed':
       return [completedLine(event, paint)];
     case 'skill.loaded':
-      return [`  loaded skill ${printable(event.name)} (${event.digest.slice(0, 12)})`];
+      return [`  loaded skill ${printableLine(event.name)} (${event.digest.slice(0, 12)})`];
     case 'artifact.saved':
-      return [`  saved ${printable(event.artifact.ref)}, ${event.artifact.sizeBytes} bytes`];
+      return [`  saved ${printableLine(event.artifact.ref)}, ${event.artifact.sizeBytes} bytes`];
     case 'turn.completed':
       return [paint('green', `completed in ${seconds(event.result.timings.totalMs)}`)];
     case 'turn.failed':
@@ -43,7 +51,7 @@ function completedLine(
 ): string {
   const took = seconds(event.durationMs);
   if (event.error !== null)
-    return paint('red', `  failed: ${printable(event.error.message)} (${took})`);
+    return paint('red', `  failed: ${printableLine(event.error.message)} (${took})`);
   if (event.exitCode === null) return paint('dim', `  done (${took})`);
   return paint(event.exitCode === 0 ? 'dim' : 'red', `  exit ${event.exitCode} (${took})`);
 }
@@ -54,21 +62,13 @@ function failureLine(result: {
 }): string {
   return result.error === null
     ? result.status
-    : `${result.status}: ${result.error.code}: ${printable(result.error.message)}`;
-}
-
-/** Text from models, commands and files as a terminal may show it: control characters become visible. */
-export function printable(text: string): string {
-  return text.replace(
-    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g,
-    (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`,
-  );
+    : `${result.status}: ${result.error.code}: ${printableLine(result.error.message)}`;
 }
 
 const shownOutputLines = 20;
 
 function outputLines(text: string): string[] {
-  const lines = text.replace(/\n$/, '').split('\n').map(printable);
+  const lines = text.replace(/\n$/, '').split('\n').map(plainPrintable);
   if (lines.length <= shownOutputLines) return lines;
   const hidden = lines.length - shownOutputLines;
   return [`… ${hidden} lines …`, ...lines.slice(-shownOutputLines)];
@@ -79,7 +79,7 @@ function describeArguments(value: unknown): string {
     isRecord(value) && typeof value['command'] === 'string'
       ? `${typeof value['skill'] === 'string' ? `${value['skill']}: ` : ''}${value['command']}`
       : JSON.stringify(value);
-  const line = printable(text).replace(/\n/g, ' ');
+  const line = printableLine(text);
   return line.length > 200 ? `${line.slice(0, 200)}…` : line;
 }
 

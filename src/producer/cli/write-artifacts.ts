@@ -1,43 +1,79 @@
+import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isPlainRelativePath, type Artifact } from '../../shared/contracts/index.js';
-import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-error.js';
+import { errorMessage } from '../../shared/errors/skillmill-error.js';
 import type { Client } from '../client.js';
 
-/** Writes a turn's artifacts below a folder, each at its name; the last version of a name wins. Returns the paths. */
-export async function writeArtifacts(
-  client: Client,
-  artifacts: readonly Artifact[],
-  folder: string,
-): Promise<string[]> {
-  const latest = new Map(artifacts.map((artifact) => [artifact.name, artifact]));
-  const written: string[] = [];
-  await mkdir(folder, { recursive: true });
-  for (const artifact of latest.values()) {
-    const path = pathInside(folder, artifact.name);
-    try {
-      await mkdir(dirname(path), { recursive: true });
-      await pipeline(await client.openArtifact(artifact), createWriteStream(path));
-    } catch (error) {
-      if (error instanceof SkillmillError) throw error;
-      throw new SkillmillError(
-        'INPUT_INVALID',
-        `${path} could not be written: ${errorMessage(error)}.`,
-      );
-    }
-    written.push(path);
-  }
-  return written;
+export interface WrittenArtifacts {
+  readonly written: readonly string[];
+  /** What could not be written, each with the reason. */
+  readonly faults: readonly string[];
 }
 
-/** A name from a sandbox is never trusted as a path. */
-function pathInside(folder: string, name: string): string {
-  const path = resolve(join(folder, name));
-  if (isPlainRelativePath(name) && path.startsWith(resolve(folder) + sep)) return path;
-  throw new SkillmillError(
-    'INPUT_INVALID',
-    `The artifact's name ${JSON.stringify(name)} is no plain path; fetch it by itself.`,
+/** Writes a turn's artifacts below a folder, each at its name; the last version of a name wins. Whatever can be written is. */
+export async function writeArtifacts(
+  client: Pick<Client, 'openArtifact'>,
+  artifacts: readonly Artifact[],
+  folder: string,
+): Promise<WrittenArtifacts> {
+  const written: string[] = [];
+  const faults: string[] = [];
+  for (const [name, artifact] of latestByName(artifacts)) {
+    try {
+      written.push(await writeOne(client, artifact, join(folder, name)));
+    } catch (error) {
+      faults.push(`${artifact.name}: ${errorMessage(error)}`);
+    }
+  }
+  return { written, faults };
+}
+
+/** The files that stood last: a file that became a folder, or a folder that became a file, is not there any more. */
+function latestByName(artifacts: readonly Artifact[]): ReadonlyMap<string, Artifact> {
+  const latest = new Map<string, Artifact>();
+  for (const artifact of artifacts) {
+    const name = plainName(artifact.name);
+    for (const other of [...latest.keys()]) {
+      if (other.startsWith(`${name}/`) || name.startsWith(`${other}/`)) latest.delete(other);
+    }
+    latest.set(name, artifact);
+  }
+  return latest;
+}
+
+/** A name from a sandbox is never trusted as a path: odd characters are written as %XX. */
+function plainName(name: string): string {
+  if (isPlainRelativePath(name)) return name;
+  return (
+    name
+      .split('/')
+      .filter((part) => part !== '' && part !== '.' && part !== '..')
+      .map((part) => part.replace(/[\\\u0000-\u001f\u007f]/g, percent))
+      .join('/')
   );
+}
+
+function percent(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`;
+}
+
+/** Under a temporary name first: half a file is never taken for a whole one. */
+async function writeOne(
+  client: Pick<Client, 'openArtifact'>,
+  artifact: Artifact,
+  path: string,
+): Promise<string> {
+  const temporary = `${path}.${randomUUID().slice(0, 8)}.part`;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    await pipeline(await client.openArtifact(artifact), createWriteStream(temporary));
+    await rename(temporary, path);
+    return path;
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => undefined);
+    throw error;
+  }
 }

@@ -11,7 +11,11 @@ import type { BlobInfo, BlobSource, BlobStore } from './blob-store.js';
 export function createFolderBlobStore(dataDir: string): BlobStore {
   const blobs = join(dataDir, 'blobs');
   const incoming = join(dataDir, 'incoming');
-  const pathOf = (sha256: string) => join(blobs, sha256.slice(0, 2), sha256);
+  const pathOf = (sha256: string) => {
+    if (!/^[0-9a-f]{64}$/.test(sha256))
+      throw unavailable(`${JSON.stringify(sha256)} is no SHA-256`, 'refused');
+    return join(blobs, sha256.slice(0, 2), sha256);
+  };
 
   return {
     async put(source) {
@@ -42,7 +46,8 @@ export function createFolderBlobStore(dataDir: string): BlobStore {
 async function writeHashed(path: string, source: BlobSource): Promise<BlobInfo> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
-  const file = await open(path, 'wx', 0o640);
+  // Readable for the other clients and workers of the folder, whatever user they run as.
+  const file = await open(path, 'wx', 0o644);
   try {
     for await (const chunk of source) {
       hash.update(chunk);

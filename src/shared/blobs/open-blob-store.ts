@@ -11,20 +11,23 @@ export function openBlobStore(client: RedisClient, config: StoreConfig): BlobSto
   return createTieredBlobStore({
     client,
     tenant: config.tenant,
-    ttlSeconds: config.resultTtlSeconds,
-    large: createSharedFolderStore(client, config.dataDir),
+    // An artifact is known as long as its session.
+    ttlSeconds: Math.max(config.resultTtlSeconds, config.sessionTtlSeconds),
+    large: openFolderStore(client, config),
   });
+}
+
+/** The data folder alone, for what must not expire while a turn waits. */
+export function openFolderStore(client: RedisClient, config: StoreConfig): BlobStore {
+  return createSharedFolderStore(client, config.dataDir);
 }
 
 /** A folder store that refuses to take what the others could not read. */
 function createSharedFolderStore(client: RedisClient, dataDir: string): BlobStore {
   const folder = createFolderBlobStore(dataDir);
-  let shared: Promise<boolean> | undefined;
   return {
     async put(source) {
-      shared ??= isSharedFolder(client, dataDir);
-      if (await shared) return folder.put(source);
-      shared = undefined; // the folder may be mounted later
+      if (await isSharedFolder(client, dataDir)) return folder.put(source);
       throw new SkillmillError(
         'BLOB_UNAVAILABLE',
         `A file over ${redisBlobLimitBytes / 1024} KiB needs a data folder that clients and workers share, and ${dataDir} is not the one in use. Set SKILLMILL_DATA_DIR to the shared folder.`,

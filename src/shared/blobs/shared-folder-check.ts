@@ -4,9 +4,12 @@ import { join } from 'node:path';
 import { blobFolderIdKey } from '../redis/keys.js';
 import type { RedisClient } from '../redis/redis-client.js';
 
+/** Workers say so again with each sign of life; a folder that no worker uses any more makes room for another. */
+const folderTtlSeconds = 600;
+
 /**
  * Is this the data folder that the other clients and workers of this Redis use? The first comer's folder becomes
- * the one; its id lies in the folder and in Redis. False also when the folder cannot be written.
+ * the one while it is in use; its id lies in the folder and in Redis. False also when the folder cannot be written.
  */
 export async function isSharedFolder(client: RedisClient, dataDir: string): Promise<boolean> {
   let id: string;
@@ -15,8 +18,10 @@ export async function isSharedFolder(client: RedisClient, dataDir: string): Prom
   } catch {
     return false;
   }
-  await client.set(blobFolderIdKey(), id, 'NX');
-  return (await client.get(blobFolderIdKey())) === id;
+  await client.set(blobFolderIdKey(), id, 'EX', folderTtlSeconds, 'NX');
+  if ((await client.get(blobFolderIdKey())) !== id) return false;
+  await client.expire(blobFolderIdKey(), folderTtlSeconds);
+  return true;
 }
 
 async function folderId(dataDir: string): Promise<string> {

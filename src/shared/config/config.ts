@@ -6,7 +6,7 @@ import type { Environment } from './env-schema.js';
 
 const mebibyte = 1024 * 1024;
 /** What commands need beside the files: processes, /tmp. */
-const sandboxRoomBytes = 48 * mebibyte;
+export const sandboxRoomBytes = 48 * mebibyte;
 
 /** Where Redis is and how long things are kept there. */
 export interface StoreConfig {
@@ -40,6 +40,9 @@ export interface ExecutorConfig {
 /** How skills reach the model. */
 export interface SkillConfig {
   readonly roots: readonly string[];
+  /** Is a skill refused that is not as `lockPath` says? */
+  readonly frozen: boolean;
+  readonly lockPath: string;
   readonly mode: 'turn' | 'session' | 'once';
   readonly content: 'tool' | 'system';
   readonly profile: 'full' | 'knowledge_only';
@@ -120,6 +123,8 @@ function storeSlice(
 function skillSlice(env: Environment): SkillConfig {
   return {
     roots: env.SKILLS_ROOT,
+    frozen: env.SKILLMILL_SKILLS_FROZEN,
+    lockPath: env.SKILLMILL_SKILLS_LOCK,
     mode: env.SKILLMILL_SKILL_MODE,
     content: env.SKILLMILL_SKILL_CONTENT,
     profile: env.SKILLMILL_SKILL_PROFILE,
@@ -162,8 +167,8 @@ export function checkWorkerConfig(config: Config): void {
       'OPENAI_API_KEY is not set; set it, or point OPENAI_BASE_URL at an endpoint that needs none',
     );
   }
-  const { memoryBytes, diskBytes } = config.executor;
-  if (memoryBytes - diskBytes < sandboxRoomBytes) {
+  const { kind, memoryBytes, diskBytes } = config.executor;
+  if (kind === 'docker' && memoryBytes - diskBytes < sandboxRoomBytes) {
     faults.push(
       `SKILLMILL_SANDBOX_MEMORY_MB must be at least ${sandboxRoomBytes / mebibyte} more than SKILLMILL_SANDBOX_DISK_MB, since a sandbox's files live in its memory`,
     );

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { defaultTenant, tenantSchema } from '../contracts/index.js';
+import { pathList, redisUrls, seconds, timerSeconds, url, whole } from './env-values.js';
 
 /** One environment variable: what it may hold, its default (text, as one would write it) and one line for people. */
 export interface Variable {
@@ -13,43 +14,6 @@ export interface Variable {
 }
 
 const variable = <Definition extends Variable>(definition: Definition): Definition => definition;
-
-const whole = (min: number, max: number) =>
-  z
-    .string()
-    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
-    .transform(Number)
-    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`);
-
-const url = (protocols: readonly string[]) =>
-  z.string().refine(
-    (text) => {
-      const parsed = URL.canParse(text) ? new URL(text) : undefined;
-      return parsed !== undefined && protocols.includes(parsed.protocol);
-    },
-    `must be a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`,
-  );
-
-const redisUrls = z
-  .string()
-  .transform((text) => text.split(',').map((part) => part.trim()))
-  .pipe(z.array(url(['redis:', 'rediss:'])).min(1));
-
-const pathList = z
-  .string()
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== ''),
-  )
-  .refine((paths) => paths.length > 0, 'must name at least one folder')
-  .refine(
-    (paths) => paths.every((path) => !/^https?:/i.test(path)),
-    'must be folders: http(s) roots are not supported in this version',
-  );
-
-const seconds = whole(1, 315_360_000);
 
 /** Every variable that skillmill reads (DESIGN §3.6). README's table and `--help` are made from this. */
 export const variables = {
@@ -79,6 +43,16 @@ export const variables = {
     schema: pathList,
     default: './skills',
     description: 'Folders with skills, comma-separated; the first skill of a name wins',
+  }),
+  SKILLMILL_SKILLS_FROZEN: variable({
+    schema: z.enum(['0', '1'], 'must be 0 or 1').transform((text) => text === '1'),
+    default: '0',
+    description: '1 refuses every skill that is not as the skills lock says',
+  }),
+  SKILLMILL_SKILLS_LOCK: variable({
+    schema: z.string().min(1, 'must not be empty'),
+    default: 'skills.lock.json',
+    description: 'The skills lock, which `skillmill skills lock` writes',
   }),
   SKILLMILL_SKILL_MODE: variable({
     schema: z.enum(['turn', 'session', 'once'], 'must be turn, session or once'),
@@ -161,12 +135,12 @@ export const variables = {
       'Folder for files over 256 KiB, shared by clients and workers (default: skillmill in XDG_DATA_HOME)',
   }),
   SKILLMILL_MODEL_TIMEOUT: variable({
-    schema: seconds,
+    schema: timerSeconds,
     default: '120',
     description: 'Seconds that one model call may take',
   }),
   SKILLMILL_TURN_TIMEOUT: variable({
-    schema: seconds,
+    schema: timerSeconds,
     default: '900',
     description: 'Seconds that a turn may take unless it sets its own limit',
   }),

@@ -13,7 +13,11 @@ export type RawEnvironment = Readonly<Record<string, string | undefined>>;
  * @throws SkillmillError CONFIG_INVALID that names every wrong variable, what it holds and what it may hold
  */
 export function loadConfig(overrides: RawEnvironment = {}): Config {
-  const raw = { ...readDotEnv('.env'), ...definedOnly(process.env), ...definedOnly(overrides) };
+  const raw = {
+    ...definedOnly(readDotEnv('.env')),
+    ...definedOnly(process.env),
+    ...definedOnly(overrides),
+  };
   return sliceEnvironment(parseEnvironment(raw), raw);
 }
 
@@ -81,7 +85,7 @@ function environmentOf(values: Record<string, unknown>): Environment {
 }
 
 function withoutPassword(text: string): string {
-  return JSON.stringify(text.replace(/\/\/[^@/]*@/g, '//***@'));
+  return JSON.stringify(text.replace(/\/\/.*@/g, '//***@'));
 }
 
 /** The error for wrong settings, all of them in one sentence list. */

@@ -13,7 +13,7 @@ const eventBodies = [
   z.object({
     type: z.literal('turn.retrying'),
     error: publicErrorSchema,
-    afterMs: z.number().describe('How long until the next try of the model call'),
+    afterMs: z.number().describe('How long until the next try, at least'),
   }),
   z.object({
     type: z.literal('message.completed'),

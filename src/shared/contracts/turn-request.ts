@@ -5,7 +5,10 @@ const textPart = z.strictObject({ type: z.literal('text'), text: z.string().min(
 const imagePart = z.strictObject({
   type: z.literal('image_url'),
   image_url: z.strictObject({
-    url: z.string().min(1).describe('An http(s) URL or a data: URL'),
+    url: z
+      .string()
+      .regex(/^(https?:\/\/|data:)/i, 'must be an http(s) URL or a data: URL')
+      .describe('An http(s) URL or a data: URL'),
     detail: z.enum(['auto', 'low', 'high']).optional(),
   }),
 });
@@ -21,7 +24,7 @@ const relativePathSchema = z
   .max(1024)
   .refine(
     isPlainRelativePath,
-    'must be a relative path without `..`, backslash or control characters',
+    'must be a relative path without `..`, backslash or control characters, each part at most 255 bytes',
   );
 
 const fileFields = { path: relativePathSchema.describe('Where it goes, below work/inputs/') };
@@ -98,7 +101,13 @@ export type TurnRequestInput = z.input<typeof turnRequestSchema>;
 /** Is this a relative path whose every part is an ordinary name? Paths from callers and models are never trusted. */
 export function isPlainRelativePath(path: string): boolean {
   if (/[\\\u0000-\u001f\u007f]/.test(path)) return false;
-  return path.split('/').every((part) => part !== '' && part !== '.' && part !== '..');
+  if (!path.isWellFormed() || Buffer.byteLength(path) > 3500) return false;
+  return path.split('/').every(isPlainName);
+}
+
+/** A file system takes 255 bytes a name. */
+function isPlainName(part: string): boolean {
+  return part !== '' && part !== '.' && part !== '..' && Buffer.byteLength(part) <= 255;
 }
 
 /** No path twice, and no path that is a folder of another one. */

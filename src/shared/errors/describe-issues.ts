@@ -11,11 +11,19 @@ export function inputFaults(error: z.ZodError): InputFault[] {
   return error.issues.flatMap((issue) => faultsOf(issue, []));
 }
 
+const shownFaults = 20;
+
+function shortened(path: string): string {
+  return path.length > 100 ? `${path.slice(0, 100)}…` : path;
+}
+
 /** All faults as one sentence list, for an error's message. */
 export function describeFaults(faults: readonly InputFault[]): string {
-  return faults
-    .map((fault) => (fault.path === '' ? fault.message : `${fault.path}: ${fault.message}`))
-    .join('; ');
+  const shown = faults
+    .slice(0, shownFaults)
+    .map(({ path, message }) => (path === '' ? message : `${shortened(path)}: ${message}`));
+  const more = faults.length - shown.length;
+  return [...shown, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
 function faultsOf(issue: z.core.$ZodIssue, prefix: readonly PropertyKey[]): InputFault[] {

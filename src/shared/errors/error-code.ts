@@ -4,11 +4,14 @@ export interface ErrorPolicy {
   readonly retryable: boolean;
   /** The CLI's exit code when this error ends a command: 1 turn failed, 2 usage, 3 unreachable, 130 cancelled. */
   readonly exitCode: 1 | 2 | 3 | 130;
+  /** Does it fail the attempt, so that the turn is tried again, rather than the turn or one tool call? */
+  readonly failsAttempt: boolean;
 }
 
-const turnFault = { retryable: false, exitCode: 1 } as const;
-const usage = { retryable: false, exitCode: 2 } as const;
-const unreachable = { retryable: true, exitCode: 3 } as const;
+const turnFault = { retryable: false, exitCode: 1, failsAttempt: false } as const;
+const usage = { retryable: false, exitCode: 2, failsAttempt: false } as const;
+const unreachable = { retryable: true, exitCode: 3, failsAttempt: true } as const;
+const passing = { retryable: true, exitCode: 1, failsAttempt: false } as const;
 
 /** Every code that may leave the product, with its policy. A code is never renamed or removed. */
 export const errorPolicies = {
@@ -25,12 +28,13 @@ export const errorPolicies = {
   SKILL_NOT_FOUND: turnFault,
   SKILL_INVALID: turnFault,
   LIMIT_EXCEEDED: turnFault,
-  MODEL_UNAVAILABLE: { retryable: true, exitCode: 1 },
+  MODEL_UNAVAILABLE: passing,
   MODEL_REJECTED: turnFault,
   MODEL_PROTOCOL: turnFault,
-  WORKER_LOST: { retryable: true, exitCode: 1 },
-  LEASE_LOST: { retryable: true, exitCode: 1 },
-  CANCELLED: { retryable: false, exitCode: 130 },
+  WORKER_LOST: passing,
+  LEASE_LOST: passing,
+  HANDED_OVER: passing,
+  CANCELLED: { retryable: false, exitCode: 130, failsAttempt: false },
   // what a tool answers to the model
   COMMAND_TIMEOUT: turnFault,
   TOOL_NOT_FOUND: turnFault,
@@ -38,12 +42,7 @@ export const errorPolicies = {
   TOOL_INPUT_INVALID: turnFault,
   SKILL_NOT_LOADED: turnFault,
   TOOL_FAILED: turnFault,
-  INTERNAL: { retryable: true, exitCode: 1 },
+  INTERNAL: { retryable: true, exitCode: 1, failsAttempt: true },
 } as const satisfies Record<string, ErrorPolicy>;
 
 export type ErrorCode = keyof typeof errorPolicies;
-
-/** Is this text one of our codes? */
-export function isErrorCode(text: string): text is ErrorCode {
-  return Object.hasOwn(errorPolicies, text);
-}

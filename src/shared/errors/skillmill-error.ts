@@ -1,4 +1,4 @@
-import { errorPolicies, isErrorCode, type ErrorCode } from './error-code.js';
+import { errorPolicies, type ErrorCode } from './error-code.js';
 
 /** Plain data beside an error: what a program may act on. */
 export type ErrorDetails = Readonly<Record<string, unknown>>;
@@ -31,6 +31,10 @@ export class SkillmillError extends Error {
     return errorPolicies[this.code].retryable;
   }
 
+  get failsAttempt(): boolean {
+    return errorPolicies[this.code].failsAttempt;
+  }
+
   get exitCode(): number {
     return errorPolicies[this.code].exitCode;
   }
@@ -48,20 +52,6 @@ export class SkillmillError extends Error {
     return new SkillmillError('INTERNAL', `Something went wrong inside skillmill: ${message}`, {
       cause: thrown,
     });
-  }
-
-  /** The error that a stored or published shape stands for. */
-  static fromPublic(shape: {
-    code: string;
-    message: string;
-    details?: ErrorDetails | undefined;
-  }): SkillmillError {
-    const code = isErrorCode(shape.code) ? shape.code : 'INTERNAL';
-    return new SkillmillError(
-      code,
-      shape.message,
-      shape.details === undefined ? {} : { details: shape.details },
-    );
   }
 }
 

@@ -29,6 +29,3 @@ function wrap(sink: PinoLogger): Logger {
     child: (fields) => wrap(sink.child(fields)),
   };
 }
-
-/** Says nothing; for clients and tests that want none. */
-export const silentLogger: Logger = { log: () => undefined, child: () => silentLogger };

@@ -30,8 +30,6 @@ export interface TurnQueue {
   add(pointer: TurnPointer): Promise<void>;
   /** The same for the turn that a script named as the new head of its session's line. */
   addHead(tenant: Tenant, sessionId: SessionId, head: string): Promise<void>;
-  /** Jobs that wait or are delayed, and jobs that run. */
-  counts(): Promise<{ waiting: number; running: number }>;
   close(): Promise<void>;
 }
 
@@ -49,13 +47,6 @@ export function createTurnQueue(client: RedisClient): TurnQueue {
     add,
     addHead: (tenant, sessionId, head) =>
       add({ tenant, sessionId, turnId: turnIdSchema.parse(head) }),
-    async counts() {
-      const counts = await queue.getJobCounts('waiting', 'delayed', 'active');
-      return {
-        waiting: (counts['waiting'] ?? 0) + (counts['delayed'] ?? 0),
-        running: counts['active'] ?? 0,
-      };
-    },
     close: () => queue.close(),
   };
 }

@@ -54,7 +54,7 @@ export function blobKey(tenant: Tenant, sha256: string): string {
   return `${root}:${tenant}:blob:${sha256}`;
 }
 
-/** Id of the data folder that large blobs go to. Owner: first comer. No expiry. */
+/** Id of the data folder that large blobs go to. Owner: first comer, then the workers that use it. Expires 600 s after its last use. */
 export function blobFolderIdKey(): string {
   return `${root}:blob-folder-id`;
 }

@@ -60,7 +60,7 @@ export async function requireRedis(client: RedisClient, urls: readonly string[])
 }
 
 function redisUnavailable(urls: readonly string[], cause: unknown): SkillmillError {
-  const where = urls.map((url) => url.replace(/\/\/[^@/]*@/, '//***@')).join(', ');
+  const where = urls.map(withoutCredentials).join(', ');
   const why = cause === undefined ? 'no answer' : errorMessage(cause);
   return new SkillmillError(
     'REDIS_UNAVAILABLE',
@@ -82,4 +82,10 @@ export function redisError(thrown: unknown): SkillmillError {
 /** Closes a connection at once; commands in flight fail. */
 export function closeRedis(client: RedisClient): void {
   client.disconnect();
+}
+
+/** Protocol, host and port only: a password may hold any character. */
+function withoutCredentials(url: string): string {
+  const parsed = URL.canParse(url) ? new URL(url) : undefined;
+  return parsed === undefined ? 'an address that is no URL' : `${parsed.protocol}//${parsed.host}`;
 }

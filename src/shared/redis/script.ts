@@ -20,17 +20,16 @@ export function defineScript<Schema extends z.ZodType>(
   return {
     async run(client, keys, args) {
       const call = [...keys, ...args];
-      try {
-        const answer = await client
-          .evalsha(sha, keys.length, ...call)
-          .catch(async (error: unknown) => {
-            if (isMissingScript(error)) return client.eval(lua, keys.length, ...call);
-            throw error;
-          });
-        return reply.parse(answer);
-      } catch (error) {
-        throw redisError(error);
-      }
+      const answer = await client
+        .evalsha(sha, keys.length, ...call)
+        .catch(async (error: unknown) => {
+          if (isMissingScript(error)) return client.eval(lua, keys.length, ...call);
+          throw error;
+        })
+        .catch((error: unknown) => {
+          throw redisError(error);
+        });
+      return reply.parse(answer);
     },
   };
 }

@@ -9,7 +9,7 @@ import {
 import { SkillmillError } from '../errors/skillmill-error.js';
 import { turnKeys } from '../redis/keys.js';
 import { redisError, type RedisClient } from '../redis/redis-client.js';
-import { parseStored } from '../session/session-store.js';
+import { parseStored } from '../redis/parse-stored.js';
 import { storedRequestSchema, type StoredRequest } from './stored-request.js';
 
 const turnFieldsSchema = z.object({
@@ -17,6 +17,7 @@ const turnFieldsSchema = z.object({
   status: z.string(),
   request: z.string(),
   acceptedAt: z.coerce.number(),
+  attempts: z.coerce.number(),
   result: z.string().optional(),
 });
 
@@ -27,6 +28,7 @@ export interface StoredTurn {
   readonly request: StoredRequest;
   /** Milliseconds since 1970, by Redis' clock. */
   readonly acceptedAt: number;
+  readonly attempts: number;
   readonly result: TurnResult | undefined;
 }
 
@@ -50,6 +52,7 @@ export async function readTurn(
     sessionId: turn.sessionId,
     status: turn.status,
     acceptedAt: turn.acceptedAt,
+    attempts: turn.attempts,
     request: parseStored(storedRequestSchema, turn.request),
     result: turn.result === undefined ? undefined : parseStored(turnResultSchema, turn.result),
   };

@@ -7,8 +7,8 @@ import {
   type SessionId,
   type Tenant,
 } from '../contracts/index.js';
-import { SkillmillError } from '../errors/skillmill-error.js';
 import { sessionKeys } from '../redis/keys.js';
+import { parseStored } from '../redis/parse-stored.js';
 import { redisError, type RedisClient } from '../redis/redis-client.js';
 
 const replies = z.tuple([
@@ -24,33 +24,19 @@ export async function readSession(
   sessionId: SessionId,
 ): Promise<Session> {
   const keys = sessionKeys(tenant, sessionTag(tenant, sessionId));
-  try {
-    const answer = await client
-      .multi()
-      .lrange(keys.messages, 0, -1)
-      .hgetall(keys.skillState)
-      .lrange(keys.artifacts, 0, -1)
-      .exec();
-    const [[, messages], [, skillState], [, artifacts]] = replies.parse(answer);
-    return {
-      messages: messages.map((text) => parseStored(messageSchema, text)),
-      skillState,
-      artifacts: artifacts.map((text) => parseStored(artifactSchema, text)),
-    };
-  } catch (error) {
-    throw redisError(error);
-  }
-}
-
-/** Stored JSON as its contract; what does not fit was not written by this version. */
-export function parseStored<Schema extends z.ZodType>(
-  schema: Schema,
-  text: string,
-): z.output<Schema> {
-  const parsed = schema.safeParse(JSON.parse(text));
-  if (parsed.success) return parsed.data;
-  throw new SkillmillError(
-    'INTERNAL',
-    `Redis holds a record of an unknown form: ${parsed.error.message}`,
-  );
+  const answer = await client
+    .multi()
+    .lrange(keys.messages, 0, -1)
+    .hgetall(keys.skillState)
+    .lrange(keys.artifacts, 0, -1)
+    .exec()
+    .catch((error: unknown) => {
+      throw redisError(error);
+    });
+  const [[, messages], [, skillState], [, artifacts]] = replies.parse(answer);
+  return {
+    messages: messages.map((text) => parseStored(messageSchema, text)),
+    skillState,
+    artifacts: artifacts.map((text) => parseStored(artifactSchema, text)),
+  };
 }

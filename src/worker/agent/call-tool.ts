@@ -9,6 +9,7 @@ import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { EventSink } from '../publish/event-sink.js';
 import type { ToolContext, ToolOutcome } from '../tools/tool.js';
 import { isEmpty } from '../prompt/shown-content.js';
+import { parseArguments, type ParsedArguments } from '../model/parse-arguments.js';
 import type { ToolBelt } from './tool-belt.js';
 
 /** What a tool call is made with; the context's own fields are filled in per call. */
@@ -22,6 +23,8 @@ export interface CallToolOptions {
   readonly newly: (shown: ShownSkill) => ShownSkill;
   readonly context: Omit<ToolContext, 'callId' | 'onOutput'>;
   readonly events: EventSink;
+  /** Tells the operator of a fault of ours that the model is told of as well. */
+  readonly onFault: (error: SkillmillError) => void;
 }
 
 export interface AnsweredCall {
@@ -29,22 +32,13 @@ export interface AnsweredCall {
   readonly record: ToolCallRecord;
 }
 
-/** What fails the attempt instead of being told to the model. */
-const infrastructure = new Set([
-  'SANDBOX_UNAVAILABLE',
-  'REDIS_UNAVAILABLE',
-  'BLOB_UNAVAILABLE',
-  'LEASE_LOST',
-  'INTERNAL',
-]);
-
 /** Answers one call. A tool's failure becomes its answer. @throws the signal's reason; infrastructure failures */
 export async function callTool(call: ToolCall, options: CallToolOptions): Promise<AnsweredCall> {
   const { callId, events, context } = options;
   const args = parseArguments(call.arguments);
   events.emit({ type: 'tool.started', callId, name: call.name, arguments: args.value });
   const startedAt = performance.now();
-  const outcome = await settle(execute(call, args, { ...options, context }), context.signal);
+  const outcome = await settle(execute(call, args, options), context.signal, options.onFault);
   const durationMs = Math.round(performance.now() - startedAt);
   const error = outcome.error?.toPublic() ?? null;
   events.emit({
@@ -81,18 +75,6 @@ function shownBy(outcome: ToolOutcome, { newly }: CallToolOptions): { shows?: Sh
   return shows === undefined || isEmpty(shows) ? {} : { shows };
 }
 
-type ParsedArguments =
-  | { readonly value: unknown; readonly fault?: undefined }
-  | { readonly value: string; readonly fault: string };
-
-function parseArguments(text: string): ParsedArguments {
-  try {
-    return { value: JSON.parse(text) };
-  } catch (error) {
-    return { value: text, fault: error instanceof Error ? error.message : 'no JSON' };
-  }
-}
-
 async function execute(
   call: ToolCall,
   args: ParsedArguments,
@@ -111,13 +93,19 @@ async function execute(
 }
 
 /** A failure that a model can do something about, as an answer. */
-async function settle(work: Promise<ToolOutcome>, signal: AbortSignal): Promise<ToolOutcome> {
+async function settle(
+  work: Promise<ToolOutcome>,
+  signal: AbortSignal,
+  onFault: (error: SkillmillError) => void,
+): Promise<ToolOutcome> {
   try {
     return await work;
   } catch (thrown) {
     signal.throwIfAborted();
     const error = SkillmillError.from(thrown);
-    if (infrastructure.has(error.code)) throw error;
+    // A fault of ours in a tool would come again at each try; the model may find another way.
+    if (error.code === 'INTERNAL') onFault(error);
+    else if (error.failsAttempt || error.code === 'LEASE_LOST') throw error;
     return { result: { error: { code: error.code, message: error.message } }, error };
   }
 }

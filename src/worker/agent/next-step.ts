@@ -1,4 +1,5 @@
 import type { Message, ToolCall } from '../../shared/contracts/index.js';
+import { unansweredCalls } from '../../shared/session/turn-messages.js';
 
 /** What happens next in a turn. A new outcome here is a compile error where it is acted on. */
 export type Step =
@@ -17,15 +18,4 @@ export function nextStep(messages: readonly Message[]): Step {
   return reply.toolCalls.length > 0
     ? { kind: 'call_model' }
     : { kind: 'final', text: reply.content ?? '' };
-}
-
-/** The calls of the last reply that have no answer yet, in the order in which they were made. */
-export function unansweredCalls(messages: readonly Message[]): readonly ToolCall[] {
-  const at = messages.findLastIndex((message) => message.role === 'assistant');
-  const reply = messages[at];
-  if (reply?.role !== 'assistant') return [];
-  const answered = new Set(
-    messages.slice(at).flatMap((message) => (message.role === 'tool' ? [message.toolCallId] : [])),
-  );
-  return reply.toolCalls.filter((call) => !answered.has(call.id));
 }

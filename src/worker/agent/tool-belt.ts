@@ -37,7 +37,7 @@ export function createToolBelt(options: ToolBeltOptions): ToolBelt {
       const callable = [...fixed.map(({ definition }) => definition.name), ...toolbox.active()];
       throw new SkillmillError(
         'TOOL_NOT_FOUND',
-        `There is no tool ${JSON.stringify(name)}; there are ${callable.join(', ')}.`,
+        `There is no tool ${JSON.stringify(name.slice(0, 100))}; there are ${callable.join(', ')}.`,
       );
     },
   };

@@ -7,6 +7,8 @@ export interface FailedCall {
   /** HTTP status, when there was an answer. */
   readonly status: number | undefined;
   readonly timedOut: boolean;
+  /** There was an answer, and it was no JSON. */
+  readonly isUnreadable: boolean;
   /** Never to be seen in a message. */
   readonly secret: string | undefined;
 }
@@ -20,6 +22,13 @@ export function asModelError(thrown: unknown, call: FailedCall): SkillmillError 
     return new SkillmillError(
       'MODEL_UNAVAILABLE',
       `The model endpoint ${host} did not answer within ${call.timeoutMs / 1000} s (SKILLMILL_MODEL_TIMEOUT).`,
+      { cause: thrown },
+    );
+  }
+  if (call.isUnreadable) {
+    return new SkillmillError(
+      'MODEL_PROTOCOL',
+      `The model endpoint ${host} answered with something that is no JSON. Check OPENAI_BASE_URL.`,
       { cause: thrown },
     );
   }
@@ -45,6 +54,7 @@ function adviceFor(status: number): string {
 }
 
 function withoutSecret(text: string, secret: string | undefined): string {
-  const short = text.length > 500 ? `${text.slice(0, 500)}…` : text;
-  return secret === undefined || secret === '' ? short : short.replaceAll(secret, '***');
+  // First the secret, then the cut: half a key is a key's half too much.
+  const safe = secret === undefined || secret === '' ? text : text.replaceAll(secret, '***');
+  return safe.length > 500 ? `${safe.slice(0, 500)}…` : safe;
 }

@@ -5,6 +5,7 @@ import type {
 } from 'openai/resources/chat/completions';
 import type { ModelConfig } from '../../shared/config/config.js';
 import type { Model, ModelMessage, ModelRequest } from './model.js';
+import { parseArguments } from './parse-arguments.js';
 import { asModelError } from './model-errors.js';
 import { readReply } from './read-reply.js';
 
@@ -25,11 +26,13 @@ export function createOpenAiModel(config: ModelConfig): Model {
   const limitField = outputLimitField(config.baseUrl);
   return {
     async call(request, signal) {
+      // The client's own time-out ends with the headers; a body that stalls must end as well.
+      const timeout = AbortSignal.timeout(config.timeoutMs);
       try {
         const completion: unknown = await client.chat.completions.create(
           toWire(request, limitField),
           {
-            signal,
+            signal: AbortSignal.any([signal, timeout]),
           },
         );
         return readReply(completion);
@@ -39,7 +42,8 @@ export function createOpenAiModel(config: ModelConfig): Model {
           endpoint: config.baseUrl,
           timeoutMs: config.timeoutMs,
           status: error instanceof OpenAI.APIError ? numberOr(error.status) : undefined,
-          timedOut: error instanceof OpenAI.APIConnectionTimeoutError,
+          timedOut: timeout.aborted || error instanceof OpenAI.APIConnectionTimeoutError,
+          isUnreadable: error instanceof SyntaxError,
           secret: config.apiKey,
         });
       }
@@ -127,9 +131,19 @@ function toWireAssistant(
           tool_calls: message.toolCalls.map((call) => ({
             id: call.id,
             type: 'function' as const,
-            function: { name: call.name, arguments: call.arguments },
+            function: { name: wireName(call.name), arguments: wireArguments(call.arguments) },
           })),
         }
       : {}),
   };
+}
+
+/** Endpoints refuse a history whose tool names break their rule, whoever made them up. */
+function wireName(name: string): string {
+  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || '_';
+}
+
+/** The same for arguments that were no JSON; what was wrong with them stands in the call's answer. */
+function wireArguments(text: string): string {
+  return parseArguments(text).fault === undefined ? text : '{}';
 }

@@ -3,7 +3,14 @@ import type { ToolCall } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { ModelReply } from './model.js';
 
-const count = z.number().nonnegative().catch(0);
+/** Endpoints send fractions, negative numbers and nonsense; a result must stay readable. */
+const count = z
+  .number()
+  .transform((n) => Math.round(n))
+  .pipe(z.int().min(0).max(1e12))
+  .catch(0);
+
+const textLimitChars = 1_000_000;
 
 /** Loose on what endpoints send: what is missing, null or unknown must not lose a reply. */
 const completionSchema = z.looseObject({
@@ -49,6 +56,13 @@ export function readReply(completion: unknown): ModelReply {
     );
   }
   const message = parsed.data.choices[0]?.message ?? {};
+  const size = JSON.stringify([textOf(message), message.tool_calls ?? []]).length;
+  if (size > textLimitChars) {
+    throw new SkillmillError(
+      'MODEL_PROTOCOL',
+      `The model's reply is too long: ${size} characters, over the limit of ${textLimitChars}.`,
+    );
+  }
   const reasoning = message.reasoning_content ?? '';
   return {
     text: textOf(message),

@@ -1,3 +1,4 @@
+import { onOneLine } from '../../shared/skills/source-text.js';
 import type { Tool } from '../tools/tool.js';
 import { tokensOf } from './token-budget.js';
 
@@ -47,9 +48,4 @@ async function shortened(
   const left = skills.length - at;
   if (left > 0) lines.push(`- … and ${left} more; skill_list names them all`);
   return lines.join('\n');
-}
-
-/** A line break in a description must not begin, or imitate, another skill's line. */
-function onOneLine(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }

@@ -31,14 +31,15 @@ const outputPauseMs = 100;
 export function createEventSink(options: SinkOptions): EventSink {
   const pending: TurnEventBody[] = [];
   const shown = new Map<string, number>();
+  let output: OutputPiece[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();
 
   const write = async () => {
     if (pending.length === 0) return;
-    const bodies = pending.splice(0).map((body) => JSON.stringify(body));
     const { keys, token, nonce } = options.proof;
     try {
+      const bodies = pending.splice(0).map((body) => JSON.stringify(body));
       const seq = await appendEventsScript.run(
         options.client,
         [keys.session, keys.turn, keys.events],
@@ -52,12 +53,15 @@ export function createEventSink(options: SinkOptions): EventSink {
   const publish = () => {
     clearTimeout(timer);
     timer = undefined;
+    pending.push(...output);
+    output = [];
     return (writing = writing.then(write));
   };
 
   return {
     emit(body) {
-      pending.push(body);
+      pending.push(...output, body);
+      output = [];
       void publish();
     },
     output(callId, stream, text) {
@@ -65,26 +69,21 @@ export function createEventSink(options: SinkOptions): EventSink {
       const room = outputPerCallChars - soFar;
       if (room <= 0) return;
       shown.set(callId, soFar + text.length);
-      const piece =
-        text.length > room ? `${text.slice(0, room)}\n… the rest is not shown here\n` : text;
-      addOutput(pending, { type: 'tool.output', callId, stream, text: piece });
+      const cut = text.slice(0, room).replace(/[\ud800-\udbff]$/, '');
+      const piece = text.length > room ? `${cut}\n… the rest is not shown here\n` : text;
+      addOutput(output, { type: 'tool.output', callId, stream, text: piece });
       timer ??= setTimeout(() => void publish(), outputPauseMs);
     },
     flush: publish,
   };
 }
 
-/** Joins a piece to the one before it where both are of one stream and small. */
-function addOutput(
-  pending: TurnEventBody[],
-  piece: Extract<TurnEventBody, { type: 'tool.output' }>,
-): void {
-  const last = pending.at(-1);
-  const joins =
-    last?.type === 'tool.output' &&
-    last.callId === piece.callId &&
-    last.stream === piece.stream &&
-    last.text.length + piece.text.length <= outputPieceChars;
+type OutputPiece = Extract<TurnEventBody, { type: 'tool.output' }>;
+
+/** Joins a piece to the last one of its stream while that is small: a command that alternates its streams must not make an event a byte. */
+function addOutput(output: OutputPiece[], piece: OutputPiece): void {
+  const last = output.findLast((other) => other.stream === piece.stream);
+  const joins = last?.callId === piece.callId && last.text.length < outputPieceChars;
   if (joins) last.text += piece.text;
-  else pending.push(piece);
+  else output.push(piece);
 }

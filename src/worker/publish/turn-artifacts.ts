@@ -3,7 +3,7 @@ import { formatArtifactRef, type Artifact } from '../../shared/contracts/index.j
 
 /** The artifacts that a turn saves; versions go on from the session's. */
 export interface TurnArtifacts {
-  /** Names a stored blob; the content that the name's last version has already is no new version. */
+  /** Names a stored blob; the content that the name's last version has already keeps that version. */
   save(name: string, blob: BlobInfo, mimeType: string): Artifact;
   /** What this turn saved, in order. */
   readonly saved: readonly Artifact[];
@@ -20,9 +20,9 @@ export function createTurnArtifacts(
     saved,
     save(name, blob, mimeType) {
       const before = latest.get(name);
-      const again = saved.find((artifact) => artifact === before);
-      if (again?.sha256 === blob.sha256) return again;
-      const version = before === undefined ? 0 : before.version + 1;
+      const isSame = before?.sha256 === blob.sha256;
+      if (isSame && saved.includes(before)) return before;
+      const version = before === undefined ? 0 : before.version + (isSame ? 0 : 1);
       const artifact = { name, version, mimeType, ...blob, ref: formatArtifactRef(name, version) };
       latest.set(name, artifact);
       saved.push(artifact);

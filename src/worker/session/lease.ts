@@ -29,6 +29,8 @@ export type Claim =
       readonly handOvers: number;
       readonly acceptedAt: number;
       readonly startedAt: number;
+      /** How long ago the turn's first attempt began, in ms. */
+      readonly elapsedMs: number;
     }
   | { readonly outcome: 'held'; readonly msLeft: number }
   | { readonly outcome: 'finished' | 'waiting' | 'unknown' };
@@ -51,8 +53,9 @@ export async function claimTurn(
   );
   if (reply.outcome !== 'claimed') return reply;
   const { attempt, handOvers, acceptedAt, startedAt } = reply;
+  const elapsedMs = reply.now - startedAt;
   const lease = new Lease(client, { keys, token: reply.token, nonce });
-  return { outcome: 'claimed', lease, attempt, handOvers, acceptedAt, startedAt };
+  return { outcome: 'claimed', lease, attempt, handOvers, acceptedAt, startedAt, elapsedMs };
 }
 
 /**
@@ -68,7 +71,8 @@ export class Lease {
   private readonly client: RedisClient;
   private readonly ended = new AbortController();
   private readonly stopping = new AbortController();
-  private isLost = false;
+  /** Has another worker taken over, or may it have? */
+  isLost = false;
 
   constructor(client: RedisClient, proof: LeaseProof) {
     this.client = client;

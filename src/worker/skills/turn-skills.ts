@@ -45,5 +45,5 @@ export function unknownSkillMessage(skills: TurnSkills, name: string): string {
       : near.length > 0
         ? `Did you mean ${near.join(', ')}?`
         : `There are: ${shown.join(', ')}${all.length > shown.length ? ', …' : ''}.`;
-  return `There is no skill ${JSON.stringify(name)}. ${hint}`;
+  return `There is no skill ${JSON.stringify(name.slice(0, 255))}. ${hint}`;
 }

@@ -10,7 +10,7 @@ export const skillLoadTool = defineSkillTool({
     'Load a skill: its full instructions, and on request its documents, come back as the result. Load a skill before you use it.',
   guidance: 'Load a skill with skill_load before you use it, and follow its instructions.',
   parameters: z.object({
-    skill_name: z.string().trim().min(1).describe('Name of the skill'),
+    skill_name: z.string().trim().min(1).max(255).describe('Name of the skill'),
     docs: z.array(z.string()).optional().describe('Documents of the skill to load with it'),
     include_all_docs: z.boolean().optional().describe('Load all of its documents'),
   }),

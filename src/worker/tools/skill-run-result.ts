@@ -80,7 +80,7 @@ function inlineFiles(
       content: fits ? wholeCharacters(file.head) : '',
       mime_type: file.mimeType,
       size_bytes: file.sizeBytes,
-      truncated: fits && file.sizeBytes > file.head.byteLength,
+      truncated: file.isText && !(fits && file.sizeBytes === file.head.byteLength),
       ref: `workspace://${file.name}`,
     };
   });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-error.js';
 import type { Skill } from '../../shared/skills/skill.js';
+import { isSandboxLost } from '../executor/sandbox-failure.js';
 import type { CapturedOutput, Command, CommandResult } from '../executor/command.js';
 import {
   collectOutputs,
@@ -22,7 +23,7 @@ const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const noNul = (text: string) => !text.includes('\0');
 
 const parameters = z.object({
-  skill: z.string().trim().min(1).describe('Name of the skill'),
+  skill: z.string().trim().min(1).max(255).describe('Name of the skill'),
   command: z
     .string()
     .min(1)
@@ -38,7 +39,7 @@ const parameters = z.object({
     .describe('Environment variables'),
   stdin: z.string().optional().describe('Text for standard input'),
   output_files: z
-    .array(z.string().min(1))
+    .array(z.string().min(1).max(512))
     .max(100)
     .optional()
     .describe(
@@ -112,7 +113,7 @@ async function runCommand(
   } catch (error) {
     context.signal.throwIfAborted();
     // The sandbox died under the command: the model may go on in a fresh one.
-    if (error instanceof SkillmillError && error.details?.['lost'] === true) {
+    if (isSandboxLost(error)) {
       throw new SkillmillError(
         'TOOL_FAILED',
         `The sandbox was lost while the command ran (${errorMessage(error)}). The next command gets a new one; files written before are gone.`,

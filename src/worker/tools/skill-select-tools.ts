@@ -9,7 +9,7 @@ export const skillSelectToolsTool = defineSkillTool({
   description: 'Add, replace or clear the tools that a loaded skill makes active.',
   guidance: 'skill_select_tools changes which tools a loaded skill makes active.',
   parameters: z.object({
-    skill_name: z.string().trim().min(1).describe('Name of a loaded skill'),
+    skill_name: z.string().trim().min(1).max(255).describe('Name of a loaded skill'),
     tools: z.array(z.string()).optional().describe('Names of tools'),
     include_all_tools: z.boolean().optional().describe('Select all tools that the skill names'),
     mode: z.enum(['add', 'replace', 'clear']).default('replace'),

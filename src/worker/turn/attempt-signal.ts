@@ -7,15 +7,16 @@ export interface AttemptSignal {
   dispose(): void;
 }
 
-/** Joins what may end an attempt early. `sources` carry SkillmillErrors as their reasons. */
+/** Joins what may end an attempt early. `sources` carry SkillmillErrors as their reasons; the turn's time began with its first attempt. */
 export function createAttemptSignal(
   sources: readonly AbortSignal[],
   turnTimeoutMs: number,
+  elapsedMs: number,
 ): AttemptSignal {
   const timeout = new AbortController();
   const timer = setTimeout(
     () => timeout.abort(limitExceeded('turnTimeoutMs', `its ${turnTimeoutMs / 1000} s`)),
-    turnTimeoutMs,
+    Math.max(0, turnTimeoutMs - elapsedMs),
   );
   return {
     signal: AbortSignal.any([...sources, timeout.signal]),

@@ -1,5 +1,6 @@
 import type { Message, Session } from '../../shared/contracts/index.js';
 import type { SkillConfig } from '../../shared/config/config.js';
+import { userMessage } from '../../shared/session/turn-messages.js';
 import { createToolBelt, type ToolBelt } from '../agent/tool-belt.js';
 import type { Transcript } from '../agent/run-agent.js';
 import type { LimitKeeper } from '../agent/turn-limits.js';
@@ -79,7 +80,12 @@ export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<Op
   return {
     turn,
     history: session.messages,
-    transcript: { messages: [userMessage(turn)], toolCalls: [], modelMs: 0, toolMs: 0 },
+    transcript: {
+      messages: [userMessage(turn.turnId, turn.request)],
+      toolCalls: [],
+      modelMs: 0,
+      toolMs: 0,
+    },
     skills,
     content: new LoadedContent(skills, config, (name) => toolbox.definitionOf(name)),
     shown,
@@ -134,16 +140,4 @@ function usedSkills(skills: TurnSkills, events: EventSink): Pick<OpenTurn, 'used
       if (how === 'loaded') events.emit({ type: 'skill.loaded', name, digest });
     },
   };
-}
-
-/** The user's message, with a note of the files that came with it. */
-export function userMessage(turn: ClaimedTurn): Message {
-  const { input, files } = turn.request;
-  const base = { turnId: turn.turnId, role: 'user' } as const;
-  if (files.length === 0) return { ...base, content: input };
-  const lines = files.map((file) => `- work/inputs/${file.path} (${file.sizeBytes} bytes)`);
-  const note = `Files with this message:\n${lines.join('\n')}`;
-  return typeof input === 'string'
-    ? { ...base, content: `${input}\n\n${note}` }
-    : { ...base, content: [...input, { type: 'text', text: note }] };
 }

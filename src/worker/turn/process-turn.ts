@@ -1,19 +1,17 @@
+import pRetry from 'p-retry';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { ClaimOutcome } from '../../shared/queue/turn-consumer.js';
 import type { TurnPointer } from '../../shared/queue/turn-queue.js';
 import { readTurn } from '../../shared/results/turn-store.js';
-import { unstartedResult } from '../../shared/results/unstarted-result.js';
 import { readSession } from '../../shared/session/session-store.js';
 import { LimitKeeper } from '../agent/turn-limits.js';
-import { createEventSink } from '../publish/event-sink.js';
-import { closeTranscript } from '../session/close-transcript.js';
+import { createEventSink, type EventSink } from '../publish/event-sink.js';
 import { commitTurn, type TurnCommit } from '../session/commit-turn.js';
-import { claimTurn, type Lease } from '../session/lease.js';
-import { emptySkillState } from '../session/skill-state.js';
+import { claimTurn, type Claim, type Lease } from '../session/lease.js';
 import { createAttemptSignal } from './attempt-signal.js';
-import { openTurn, userMessage } from './open-turn.js';
-import { endOf, runTurn, type AttemptEnd } from './run-turn.js';
-import { commitOf } from './turn-result.js';
+import { openTurn } from './open-turn.js';
+import { endOf, runTurn, type AttemptEnd, type FinalEnd } from './run-turn.js';
+import { commitOf, unstartedCommit } from './turn-result.js';
 import type { ClaimedTurn, TurnDeps } from './turn-deps.js';
 
 /** Claims of one turn before it is given up; a worker that dies counts as one. */
@@ -26,68 +24,109 @@ export async function processTurn(deps: TurnDeps, pointer: TurnPointer): Promise
   const claim = await claimTurn(deps.redis, pointer, deps.workerId);
   if (claim.outcome === 'held') return { kind: 'delay', ms: claim.msLeft + 1 };
   if (claim.outcome !== 'claimed') return done;
-  const { lease, attempt, acceptedAt, startedAt } = claim;
-  const countedAttempt = attempt - claim.handOvers;
-  try {
-    const { request } = await readTurn(deps.redis, pointer.tenant, pointer.turnId);
-    const turn = { ...pointer, request, attempt, countedAttempt, acceptedAt, startedAt };
-    return countedAttempt > maxAttempts
-      ? await commitAndWake(deps, lease, turn, unstarted(deps, turn, workerLost()))
-      : await attemptTurn(deps, lease, turn);
-  } finally {
-    lease.stop();
-  }
-}
-
-async function attemptTurn(deps: TurnDeps, lease: Lease, turn: ClaimedTurn): Promise<ClaimOutcome> {
+  const { lease } = claim;
   const events = createEventSink({
     client: deps.redis,
     proof: lease.proof,
     onLost: () => lease.lost(),
     onFault: (error) => logFault(deps, turn, 'an event was not published', error),
   });
+  let turn = claimedTurn(pointer, claim);
+  try {
+    if (turn.countedAttempt > maxAttempts) throw workerLost();
+    const { request } = await readTurn(deps.redis, pointer.tenant, pointer.turnId);
+    turn = { ...turn, request };
+    return await attemptTurn(deps, lease, turn, events);
+  } catch (error) {
+    return await settle(deps, lease, turn, { end: endOf(error), events });
+  } finally {
+    lease.stop();
+  }
+}
+
+type Claimed = Extract<Claim, { outcome: 'claimed' }>;
+
+/** The turn as the claim tells it; its request is read next, and may prove unreadable. */
+function claimedTurn(pointer: TurnPointer, claim: Claimed): ClaimedTurn {
+  const { attempt, handOvers, acceptedAt, startedAt, elapsedMs } = claim;
+  return {
+    ...pointer,
+    request: { input: '', files: [] },
+    attempt,
+    countedAttempt: attempt - handOvers,
+    acceptedAt,
+    startedAt,
+    elapsedMs,
+  };
+}
+
+async function attemptTurn(
+  deps: TurnDeps,
+  lease: Lease,
+  turn: ClaimedTurn,
+  events: EventSink,
+): Promise<ClaimOutcome> {
   const limits = new LimitKeeper(turn.request.limits ?? {}, deps.defaultLimits);
-  const attempt = createAttemptSignal([lease.signal, deps.handOver], limits.turnTimeoutMs);
+  const attempt = createAttemptSignal(
+    [lease.signal, deps.handOver],
+    limits.turnTimeoutMs,
+    turn.elapsedMs,
+  );
   try {
     const session = await readSession(deps.redis, turn.tenant, turn.sessionId);
     const skills = await deps.openSkills(turn.request.allowedSkills);
     const { signal } = attempt;
     const open = await openTurn(deps, { turn, session, skills, limits, events, signal });
     const end = await runTurn(deps, open, signal);
-    await events.flush();
-    if (isFinal(end)) return await commitAndWake(deps, lease, turn, commitOf(deps, open, end));
-    if (end.kind !== 'retry') return await stepAside(lease, end);
-    if (turn.countedAttempt < maxAttempts) return await retryLater(deps, lease, turn, end.error);
-    const failed = { kind: 'failed', error: end.error } as const;
-    return await commitAndWake(deps, lease, turn, commitOf(deps, open, failed));
-  } catch (error) {
-    const end = endOf(error);
-    if (end.kind === 'retry') return await retryLater(deps, lease, turn, end.error);
-    if (!isFinal(end)) return await stepAside(lease, end);
-    return await commitAndWake(
-      deps,
-      lease,
-      turn,
-      unstarted(deps, turn, SkillmillError.from(error)),
-    );
+    return await settle(deps, lease, turn, {
+      end,
+      events,
+      commit: (final) => commitOf(deps, open, final),
+    });
   } finally {
     attempt.dispose();
   }
 }
 
-type FinalEnd = Extract<AttemptEnd, { kind: 'completed' | 'failed' | 'cancelled' }>;
-
-function isFinal(end: AttemptEnd): end is FinalEnd {
-  return end.kind === 'completed' || end.kind === 'failed' || end.kind === 'cancelled';
+interface Settling {
+  readonly end: AttemptEnd;
+  readonly events: EventSink;
+  /** What the end leaves behind; without it the turn was not begun. */
+  readonly commit?: (end: FinalEnd) => TurnCommit;
 }
 
-async function commitAndWake(
+/** Acts on an attempt's end: a result, another try, or a step aside. */
+async function settle(
+  deps: TurnDeps,
+  lease: Lease,
+  turn: ClaimedTurn,
+  { end, events, commit = (final) => unstartedCommit(deps, turn, final) }: Settling,
+): Promise<ClaimOutcome> {
+  if (end.kind !== 'lease_lost') await events.flush();
+  switch (end.kind) {
+    case 'lease_lost':
+      return done;
+    case 'hand_over':
+      await lease.release('hand_over');
+      return { kind: 'delay', ms: 1 };
+    case 'retry':
+      return turn.countedAttempt < maxAttempts
+        ? await retryLater(deps, lease, turn, { error: end.error, events })
+        : await finish(deps, lease, turn, commit({ kind: 'failed', error: end.error }));
+    case 'completed':
+    case 'failed':
+    case 'cancelled':
+      return await finish(deps, lease, turn, commit(end));
+  }
+}
+
+async function finish(
   deps: TurnDeps,
   lease: Lease,
   turn: ClaimedTurn,
   commit: TurnCommit,
 ): Promise<ClaimOutcome> {
-  const { outcome, head } = await commitTurn(deps.redis, lease.proof, commit);
+  const { outcome, head } = await commitPatiently(deps, lease, commit);
   lease.stop();
   deps.logger.log('info', `turn ${outcome === 'committed' ? commit.result.status : outcome}`, {
     turnId: turn.turnId,
@@ -101,37 +140,34 @@ async function commitAndWake(
   return done;
 }
 
-async function stepAside(
+/** A turn that is done is not run again because Redis is full or away for a moment: the commit is tried while the lease may hold. */
+function commitPatiently(
+  deps: TurnDeps,
   lease: Lease,
-  end: Extract<AttemptEnd, { kind: 'hand_over' | 'lease_lost' }>,
-): Promise<ClaimOutcome> {
-  if (end.kind === 'lease_lost') return done;
-  await lease.release('hand_over');
-  return { kind: 'delay', ms: 1 };
+  commit: TurnCommit,
+): ReturnType<typeof commitTurn> {
+  return pRetry(() => commitTurn(deps.redis, lease.proof, commit), {
+    retries: 20,
+    minTimeout: 500,
+    factor: 1.2,
+    maxTimeout: 5000,
+    shouldRetry: ({ error }) =>
+      error instanceof SkillmillError && error.code === 'REDIS_UNAVAILABLE' && !lease.isLost,
+  });
 }
 
 async function retryLater(
   deps: TurnDeps,
   lease: Lease,
   turn: ClaimedTurn,
-  error: SkillmillError,
+  { error, events }: { readonly error: SkillmillError; readonly events: EventSink },
 ): Promise<ClaimOutcome> {
   logFault(deps, turn, 'the attempt failed and is made again', error);
+  const ms = firstRetryPauseMs * 2 ** (turn.countedAttempt - 1);
+  events.emit({ type: 'turn.retrying', error: error.toPublic(), afterMs: ms });
+  await events.flush();
   await lease.release('retry');
-  return { kind: 'delay', ms: firstRetryPauseMs * 2 ** (turn.countedAttempt - 1) };
-}
-
-/** The end of a turn that could not be run at all; its message stays in the history. */
-function unstarted(deps: TurnDeps, turn: ClaimedTurn, error: SkillmillError): TurnCommit {
-  const told = { ...turn, metadata: turn.request.metadata ?? {} };
-  return {
-    result: unstartedResult(told, 'failed', error, turn.attempt),
-    messages: closeTranscript(turn.turnId, [userMessage(turn)], error),
-    skillState: emptySkillState,
-    listedTools: [],
-    resultTtlSeconds: deps.resultTtlSeconds,
-    sessionTtlSeconds: deps.sessionTtlSeconds,
-  };
+  return { kind: 'delay', ms };
 }
 
 function workerLost(): SkillmillError {
@@ -143,11 +179,8 @@ function workerLost(): SkillmillError {
 
 function logFault(deps: TurnDeps, turn: ClaimedTurn, what: string, error: SkillmillError): void {
   const { turnId, sessionId, attempt } = turn;
-  deps.logger.log('warn', what, {
-    turnId,
-    sessionId,
-    attempt,
-    code: error.code,
-    reason: error.message,
-  });
+  const { code, message: reason } = error;
+  // A fault of our own is told once with its stack; nobody else sees it.
+  const stack = code === 'INTERNAL' && error.cause instanceof Error ? error.cause.stack : undefined;
+  deps.logger.log('warn', what, { turnId, sessionId, attempt, code, reason, stack });
 }

@@ -6,6 +6,9 @@ import { loadDeclared } from './load-declared.js';
 import type { OpenTurn } from './open-turn.js';
 import type { TurnDeps } from './turn-deps.js';
 
+/** An end that leaves a result. */
+export type FinalEnd = Extract<AttemptEnd, { kind: 'completed' | 'failed' | 'cancelled' }>;
+
 /** How an attempt ended. */
 export type AttemptEnd =
   | { readonly kind: 'completed'; readonly output: string }
@@ -56,6 +59,7 @@ function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<
       turnId: turn.turnId,
       attempt: turn.attempt,
       belt: open.belt,
+      onFault: (error) => logToolFault(deps, turn.turnId, error),
       newly: (shown) => open.shown.newly(shown),
       events,
       context: {
@@ -69,6 +73,15 @@ function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<
         onSkillUsed,
       },
     },
+  });
+}
+
+function logToolFault(deps: TurnDeps, turnId: string, error: SkillmillError): void {
+  const stack = error.cause instanceof Error ? error.cause.stack : undefined;
+  deps.logger.log('error', 'a tool failed by a fault of ours', {
+    turnId,
+    reason: error.message,
+    stack,
   });
 }
 
@@ -96,18 +109,11 @@ function requestOf(deps: TurnDeps, open: OpenTurn): ModelRequest {
   });
 }
 
-const retried = new Set([
-  'SANDBOX_UNAVAILABLE',
-  'REDIS_UNAVAILABLE',
-  'BLOB_UNAVAILABLE',
-  'INTERNAL',
-]);
-
-/** What an error means for the attempt: the one place where this is decided. */
+/** What an error means for the attempt; the codes' own policy says which are tried again. */
 export function endOf(thrown: unknown): AttemptEnd {
   const error = SkillmillError.from(thrown);
   if (error.code === 'LEASE_LOST') return { kind: 'lease_lost' };
   if (error.code === 'CANCELLED') return { kind: 'cancelled', error };
-  if (error.code === 'WORKER_LOST') return { kind: 'hand_over' };
-  return { kind: retried.has(error.code) ? 'retry' : 'failed', error };
+  if (error.code === 'HANDED_OVER') return { kind: 'hand_over' };
+  return { kind: error.failsAttempt ? 'retry' : 'failed', error };
 }

@@ -44,4 +44,6 @@ export interface ClaimedTurn {
   /** Milliseconds since 1970. */
   readonly acceptedAt: number;
   readonly startedAt: number;
+  /** Milliseconds since the first attempt began: the turn's time goes on through all of them. */
+  readonly elapsedMs: number;
 }

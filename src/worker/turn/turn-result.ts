@@ -1,11 +1,12 @@
 import type { TurnResult } from '../../shared/contracts/index.js';
-import { closeTranscript } from '../session/close-transcript.js';
+import { SkillmillError } from '../../shared/errors/skillmill-error.js';
+import { unstartedResult } from '../../shared/results/unstarted-result.js';
+import { closeTranscript, userMessage } from '../../shared/session/turn-messages.js';
 import type { TurnCommit } from '../session/commit-turn.js';
+import { emptySkillState } from '../session/skill-state.js';
 import type { OpenTurn } from './open-turn.js';
-import type { AttemptEnd } from './run-turn.js';
-import type { TurnDeps } from './turn-deps.js';
-
-type FinalEnd = Extract<AttemptEnd, { kind: 'completed' | 'failed' | 'cancelled' }>;
+import type { FinalEnd } from './run-turn.js';
+import type { ClaimedTurn, TurnDeps } from './turn-deps.js';
 
 /** What an ended attempt leaves behind: result, history, state. */
 export function commitOf(deps: TurnDeps, open: OpenTurn, end: FinalEnd): TurnCommit {
@@ -16,6 +17,22 @@ export function commitOf(deps: TurnDeps, open: OpenTurn, end: FinalEnd): TurnCom
       end.kind === 'completed' ? messages : closeTranscript(open.turn.turnId, messages, end.error),
     skillState: open.skillState.get(),
     listedTools: open.toolbox.listedNames,
+    resultTtlSeconds: deps.resultTtlSeconds,
+    sessionTtlSeconds: deps.sessionTtlSeconds,
+  };
+}
+
+/** What a turn leaves behind that ended before its first step; its message stays in the history. */
+export function unstartedCommit(deps: TurnDeps, turn: ClaimedTurn, end: FinalEnd): TurnCommit {
+  const error =
+    end.kind === 'completed' ? new SkillmillError('INTERNAL', 'The turn never began.') : end.error;
+  const status = end.kind === 'completed' ? 'failed' : end.kind;
+  const told = { ...turn, metadata: turn.request.metadata ?? {} };
+  return {
+    result: unstartedResult(told, status, error, turn.attempt),
+    messages: closeTranscript(turn.turnId, [userMessage(turn.turnId, turn.request)], error),
+    skillState: emptySkillState,
+    listedTools: [],
     resultTtlSeconds: deps.resultTtlSeconds,
     sessionTtlSeconds: deps.sessionTtlSeconds,
   };

@@ -1,18 +1,11 @@
 import { buffer } from 'node:stream/consumers';
 import type { BlobStore } from '../../shared/blobs/blob-store.js';
+import type { StoredFile } from '../../shared/results/stored-request.js';
 import type { WorkspaceEntry } from '../executor/executor.js';
-
-/** A file of the turn's request, kept as a blob. */
-export interface StagedInput {
-  /** Below `work/inputs/`. */
-  readonly path: string;
-  readonly sha256: string;
-  readonly sizeBytes: number;
-}
 
 /** The request's files as entries of `work/inputs/`. @throws SkillmillError BLOB_UNAVAILABLE */
 export async function inputEntries(
-  inputs: readonly StagedInput[],
+  inputs: readonly StoredFile[],
   blobs: BlobStore,
 ): Promise<WorkspaceEntry[]> {
   return Promise.all(
@@ -20,7 +13,10 @@ export async function inputEntries(
       path: `work/inputs/${input.path}`,
       kind: 'file' as const,
       mode: 0o644,
-      content: await buffer(await blobs.open(input.sha256)),
+      content:
+        input.base64 === undefined
+          ? await buffer(await blobs.open(input.sha256))
+          : Buffer.from(input.base64, 'base64'),
     })),
   );
 }

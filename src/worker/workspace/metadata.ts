@@ -1,10 +1,10 @@
 import type { WorkspaceEntry } from '../executor/executor.js';
-import type { StagedInput } from './input-stager.js';
+import type { StoredFile } from '../../shared/results/stored-request.js';
 
 /** `metadata.json`: what stands in the workspace and where it came from. */
 export function metadataEntry(
   skills: ReadonlyMap<string, string>,
-  inputs: readonly StagedInput[],
+  inputs: readonly StoredFile[],
 ): WorkspaceEntry {
   const metadata = {
     version: 1,

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import picomatch from 'picomatch';
 import type { BlobInfo, BlobStore } from '../../shared/blobs/blob-store.js';
 import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-error.js';
 import type { FileListing, Sandbox, WorkspaceFile } from '../executor/executor.js';
+import { matchGlobs } from './match-globs.js';
 import { mediaTypeOf } from './media-type.js';
 import { expandWorkspaceVariables, insideWorkspace, workspaceFolders } from './workspace-path.js';
 
@@ -39,7 +39,9 @@ export const inlineLimitBytes = 32 * 1024;
 const autoCollectFiles = 20;
 const globCollectFiles = 100;
 const fileLimitBytes = 64 * 1024 * 1024;
+const totalLimitBytes = 64 * 1024 * 1024;
 const listLimit = 10_000;
+const shownWarnings = 20;
 const topFolders = Object.values(workspaceFolders);
 
 /** Picks and reads the files that a command left. What cannot be had is a warning, never a failed turn. @throws SkillmillError SANDBOX_UNAVAILABLE, BLOB_UNAVAILABLE */
@@ -57,14 +59,21 @@ export async function collectOutputs(
   const isAuto = request.globs.length === 0;
   const wanted = isAuto
     ? changed.filter((file) => file.path.startsWith(`${workspaceFolders.OUTPUT_DIR}/`))
-    : matching(listing.files, patterns);
+    : matchGlobs(listing.files, patterns, warnings);
   const chosen = withinLimits(wanted, isAuto ? autoCollectFiles : globCollectFiles, warnings);
   const files: CollectedFile[] = [];
   for await (const file of sandbox.read(chosen.map(({ path }) => path))) {
     if ('error' in file) warnings.push(`${show(file.path)} was not collected: ${file.error}`);
     else files.push(await readOne(file, request.keep(file.path) ? blobs : undefined, warnings));
   }
-  return { files, warnings };
+  return { files, warnings: bounded(warnings) };
+}
+
+/** What a model is told must not grow with what a command left. */
+function bounded(warnings: readonly string[]): readonly string[] {
+  if (warnings.length <= shownWarnings) return warnings;
+  const more = warnings.length - shownWarnings;
+  return [...warnings.slice(0, shownWarnings), `and ${more} more warnings`];
 }
 
 function usablePatterns(
@@ -89,12 +98,6 @@ function foldersOf(patterns: readonly string[]): readonly string[] {
   return topFolders.filter((folder) => folder === workspaceFolders.OUTPUT_DIR || asked.has(folder));
 }
 
-function matching(files: readonly WorkspaceFile[], patterns: readonly string[]): WorkspaceFile[] {
-  if (patterns.length === 0) return [];
-  const matches = picomatch([...patterns], { dot: true });
-  return files.filter((file) => matches(file.path));
-}
-
 function withinLimits(
   files: readonly WorkspaceFile[],
   limit: number,
@@ -108,12 +111,18 @@ function withinLimits(
       );
     }
   }
-  if (fitting.length > limit) {
+  let room = totalLimitBytes;
+  const taken = fitting.slice(0, limit).filter((file) => {
+    const fits = file.sizeBytes <= room;
+    if (fits) room -= file.sizeBytes;
+    return fits;
+  });
+  if (taken.length < fitting.length) {
     warnings.push(
-      `${fitting.length - limit} more files were not collected: the limit is ${limit} a command`,
+      `${fitting.length - taken.length} more files were not collected: the limit is ${limit} files and ${totalLimitBytes} bytes a command`,
     );
   }
-  return fitting.slice(0, limit);
+  return taken;
 }
 
 function listingWarnings(listing: FileListing): string[] {
@@ -174,7 +183,7 @@ class Head {
 }
 
 function show(path: string): string {
-  return JSON.stringify(path);
+  return JSON.stringify(path.length > 200 ? `${path.slice(0, 200)}…` : path);
 }
 
 /** For a collection that failed as a whole though its command ended: the command's own result is not lost. */

@@ -1,10 +1,11 @@
 import type { BlobStore } from '../../shared/blobs/blob-store.js';
-import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { Skill } from '../../shared/skills/skill.js';
 import type { Command, CommandResult } from '../executor/command.js';
 import type { Executor, OpenSandbox, RunHooks, Sandbox, SandboxJob } from '../executor/executor.js';
+import { isSandboxLost } from '../executor/sandbox-failure.js';
 import type { TurnSkills } from '../skills/turn-skills.js';
-import { inputEntries, type StagedInput } from './input-stager.js';
+import type { StoredFile } from '../../shared/results/stored-request.js';
+import { inputEntries } from './input-stager.js';
 import { metadataEntry } from './metadata.js';
 import { skillEntries } from './skill-stager.js';
 import { workspaceFolders } from './workspace-path.js';
@@ -12,7 +13,7 @@ import { workspaceFolders } from './workspace-path.js';
 export interface WorkspaceOptions {
   readonly executor: Executor;
   readonly job: SandboxJob;
-  readonly inputs: readonly StagedInput[];
+  readonly inputs: readonly StoredFile[];
   readonly blobs: BlobStore;
   readonly skills: TurnSkills;
   readonly signal: AbortSignal;
@@ -42,30 +43,21 @@ export class Workspace {
   private runs = 0;
   private wasLost = false;
   /** Fingerprints of files as the command before left them, to tell what a command changed. */
-  private known = new Map<string, string>();
+  private readonly known = new Map<string, string>();
 
   constructor(options: WorkspaceOptions) {
     this.options = options;
   }
 
-  /** Opens the sandbox if need be and stages the skill. @throws SkillmillError SANDBOX_UNAVAILABLE, BLOB_UNAVAILABLE, SKILL_INVALID */
+  /** Opens the sandbox if need be and stages the skill. @throws SkillmillError SANDBOX_UNAVAILABLE, BLOB_UNAVAILABLE */
   async prepare(skill: Skill): Promise<PreparedRun> {
-    const warnings = this.wasLost
-      ? ['The sandbox was lost and has been replaced; what earlier commands wrote is gone.']
-      : [];
-    const sandbox = this.sandbox ?? (await this.open());
-    this.wasLost = false;
-    if (this.staged.get(skill.name) !== skill.digest) await this.stage(sandbox, skill);
-    this.runs += 1;
-    const runDir = `runs/run_${String(this.runs).padStart(4, '0')}`;
-    await sandbox.put([{ path: runDir, kind: 'directory', mode: 0o755 }], 'command');
-    return {
-      sandbox,
-      runDir,
-      skillDir: `${workspaceFolders.SKILLS_DIR}/${skill.name}`,
-      env: environmentOf(sandbox.workspaceDir, runDir, skill.name),
-      warnings,
-    };
+    try {
+      return await this.prepareOnce(skill);
+    } catch (error) {
+      // Lost between two commands (the engine restarted, say): a fresh one is as good, and the model is told.
+      if (!(await this.giveUpIfLost(error))) throw error;
+      return this.prepareOnce(skill);
+    }
   }
 
   /** Runs a prepared command; a sandbox that is lost meanwhile is given up. */
@@ -87,13 +79,10 @@ export class Workspace {
 
   /** Gives up a sandbox that an error says is lost; true when it was. */
   async giveUpIfLost(error: unknown): Promise<boolean> {
-    const lost =
-      error instanceof SkillmillError &&
-      error.code === 'SANDBOX_UNAVAILABLE' &&
-      this.sandbox !== undefined;
-    if (!lost) return false;
+    if (this.sandbox === undefined || !isSandboxLost(error)) return false;
     this.wasLost = true;
-    await this.close();
+    // What cannot be removed now, the executor's sweep removes later.
+    await this.close().catch(() => undefined);
     return true;
   }
 
@@ -102,23 +91,49 @@ export class Workspace {
     const sandbox = this.sandbox;
     this.sandbox = undefined;
     this.staged = new Map();
-    this.known = new Map();
+    this.known.clear();
     await sandbox?.close();
+  }
+
+  private async prepareOnce(skill: Skill): Promise<PreparedRun> {
+    const sandbox = this.sandbox ?? (await this.open());
+    const warnings = this.wasLost
+      ? ['The sandbox was lost and has been replaced; what earlier commands wrote is gone.']
+      : [];
+    if (this.staged.get(skill.name) !== skill.digest) await this.stage(sandbox, skill);
+    this.wasLost = false;
+    this.runs += 1;
+    const runDir = `runs/run_${String(this.runs).padStart(4, '0')}`;
+    await sandbox.put([{ path: runDir, kind: 'directory', mode: 0o755 }], 'command');
+    return {
+      sandbox,
+      runDir,
+      skillDir: `${workspaceFolders.SKILLS_DIR}/${skill.name}`,
+      env: environmentOf(sandbox.workspaceDir, runDir, skill.name),
+      warnings,
+    };
   }
 
   private async open(): Promise<OpenSandbox> {
     const { executor, job, signal, inputs, blobs } = this.options;
-    this.sandbox = await executor.open(job, signal);
     const entries = await inputEntries(inputs, blobs);
-    if (entries.length > 0) await this.sandbox.put(entries, 'command');
-    return this.sandbox;
+    const sandbox = await executor.open(job, signal);
+    try {
+      if (entries.length > 0) await sandbox.put(entries, 'command');
+    } catch (error) {
+      await sandbox.close().catch(() => undefined);
+      throw error;
+    }
+    this.sandbox = sandbox;
+    return sandbox;
   }
 
   private async stage(sandbox: Sandbox, skill: Skill): Promise<void> {
     const files = await this.options.skills.readFiles(skill);
-    this.staged.set(skill.name, skill.digest);
-    const metadata = metadataEntry(this.staged, this.options.inputs);
+    const staged = new Map(this.staged).set(skill.name, skill.digest);
+    const metadata = metadataEntry(staged, this.options.inputs);
     await sandbox.put([...skillEntries(skill.name, files), metadata], 'keeper');
+    this.staged = staged;
   }
 }
 

@@ -59,7 +59,12 @@ describe('cancelling', () => {
     expect(await client.result(waiting.turnId)).toMatchObject({ status: 'cancelled', attempts: 0 });
     expect(await client.cancel(running.turnId)).toBe('requested');
     expect(await client.result(last.turnId)).toMatchObject({ status: 'completed' });
-    expect(JSON.stringify(world.model.requests)).not.toContain('must never be asked');
+    const asked = world.model.requests.map((request) => request.messages.at(-1)?.content);
+    expect(asked).not.toContain('must never be asked');
+    // It stays in the history, closed validly.
+    const said = world.model.requests.at(-1)?.messages.map((message) => message.content);
+    expect(said).toContain('must never be asked');
+    expect(world.model.faults).toEqual([]);
     expect(await client.cancel(waiting.turnId)).toBe('finished');
   });
 

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import { openClient } from '../open-client.js';
-import type { CommandContext } from '../command-context.js';
+import type { CommandContext, Exit } from '../command-context.js';
+import { plainPrintable } from '../printable.js';
 import { deliverResult, type OutputOptions } from '../follow-to-end.js';
-import type { Exit } from '../main.js';
 
 /** `skillmill result`: what a turn ended in. */
 export function addResultCommand(program: Command, context: CommandContext, exit: Exit): void {
@@ -17,7 +17,8 @@ export function addResultCommand(program: Command, context: CommandContext, exit
       await using client = await openClient();
       const result = await client.result(turnId, options.wait === true ? {} : { waitMs: 0 });
       if (result.error !== null && options.json !== true) {
-        context.stderr(`${result.status}: ${result.error.code}: ${result.error.message}`);
+        const { code, message } = result.error;
+        context.stderr(plainPrintable(`${result.status}: ${code}: ${message}`));
       }
       exit(await deliverResult(client, context, result, options));
     });

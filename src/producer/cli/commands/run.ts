@@ -1,13 +1,12 @@
 import type { Command } from 'commander';
 import { openClient } from '../open-client.js';
-import type { CommandContext } from '../command-context.js';
+import type { CommandContext, Exit } from '../command-context.js';
 import {
   cancellingOnInterrupt,
   deliverResult,
   followToEnd,
   type OutputOptions,
 } from '../follow-to-end.js';
-import type { Exit } from '../main.js';
 import { turnFromArguments, withTurnArguments, type TurnOptions } from '../turn-arguments.js';
 
 /** `skillmill run`: one turn, followed to its end. Ctrl-C cancels it. */

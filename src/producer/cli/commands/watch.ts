@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { openClient } from '../open-client.js';
-import type { CommandContext } from '../command-context.js';
+import type { CommandContext, Exit } from '../command-context.js';
 import { deliverResult, followToEnd, type OutputOptions } from '../follow-to-end.js';
-import type { Exit } from '../main.js';
 
 /** `skillmill watch`: the same view as `run`, of a turn that is there already. Ctrl-C only stops watching. */
 export function addWatchCommand(program: Command, context: CommandContext, exit: Exit): void {

@@ -3,14 +3,23 @@ import { defineScript } from '../script.js';
 import { appendEventLua, nowLua } from './lua-parts.js';
 
 const claimed = z
-  .tuple([z.literal('claimed'), z.number(), z.number(), z.number(), z.number(), z.number()])
-  .transform(([outcome, token, attempt, handOvers, acceptedAt, startedAt]) => ({
+  .tuple([
+    z.literal('claimed'),
+    z.number(),
+    z.number(),
+    z.number(),
+    z.number(),
+    z.number(),
+    z.number(),
+  ])
+  .transform(([outcome, token, attempt, handOvers, acceptedAt, startedAt, now]) => ({
     outcome,
     token,
     attempt,
     handOvers,
     acceptedAt,
     startedAt,
+    now,
   }));
 
 const other = z
@@ -27,7 +36,7 @@ const held = z
  *
  * KEYS  session, line, turn, events
  * ARGV  turnId, workerId, nonce, lease in ms
- * Reply claimed + token, attempt, hand-overs before it, acceptedAt, first startedAt (ms) | held + ms left | finished | waiting | unknown
+ * Reply claimed + token, attempt, hand-overs before it, acceptedAt, first startedAt, now (ms) | held + ms left | finished | waiting | unknown
  */
 export const claimTurnScript = defineScript(
   `${nowLua}${appendEventLua}
@@ -48,7 +57,7 @@ redis.call('HSET', turn, 'status', 'running')
 append(events, turn, cjson.encode({ type = 'turn.started', workerId = workerId, attempt = attempt }))
 return { 'claimed', token, attempt, tonumber(redis.call('HGET', turn, 'handOvers') or 0),
   tonumber(redis.call('HGET', turn, 'acceptedAt')),
-  tonumber(redis.call('HGET', turn, 'startedAt')) }
+  tonumber(redis.call('HGET', turn, 'startedAt')), t }
 `,
   z.union([claimed, held, other]),
 );

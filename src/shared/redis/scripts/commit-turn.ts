@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { defineScript } from '../script.js';
-import { appendEventLua, dropLeaseLua, finishTurnLua, holdsLeaseLua, nowLua } from './lua-parts.js';
+import {
+  appendEventLua,
+  dropLeaseLua,
+  expireSessionLua,
+  finishTurnLua,
+  holdsLeaseLua,
+  nowLua,
+} from './lua-parts.js';
 
 /**
  * Ends a turn in one step: history, skill state, artifacts, result, last event, place in the line, lease.
@@ -11,7 +18,7 @@ import { appendEventLua, dropLeaseLua, finishTurnLua, holdsLeaseLua, nowLua } fr
  * Reply committed + the turn that is now the head of the line, or '' | already | lost
  */
 export const commitTurnScript = defineScript(
-  `${nowLua}${appendEventLua}${holdsLeaseLua}${dropLeaseLua}${finishTurnLua}
+  `${nowLua}${appendEventLua}${holdsLeaseLua}${dropLeaseLua}${finishTurnLua}${expireSessionLua}
 local session, line, turn, events, messages, state, artifacts = unpack(KEYS)
 if redis.call('HEXISTS', turn, 'result') == 1 then return { 'already', '' } end
 if not holds(session, ARGV[1], ARGV[2]) then return { 'lost', '' } end
@@ -29,11 +36,7 @@ for i = 1, #fields, 2 do redis.call('HSET', state, fields[i], fields[i + 1]) end
 for _, artifact in ipairs(take()) do redis.call('RPUSH', artifacts, artifact) end
 local head = finish(line, turn, events, ARGV[3], ARGV[4], ARGV[5], ARGV[6])
 drop(session)
-if head == '' then
-  for _, key in ipairs({ session, messages, state, artifacts }) do
-    redis.call('EXPIRE', key, ARGV[7])
-  end
-end
+expireSession(line, ARGV[7], { session, messages, state, artifacts })
 return { 'committed', head }
 `,
   z

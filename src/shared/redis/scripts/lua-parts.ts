@@ -10,7 +10,7 @@ end
 
 /**
  * append(events, turn, body): adds one turn event with the next seq as its stream id; returns the seq.
- * The stream is capped at about 20,000 entries; commands' output is bounded far below that.
+ * The stream is capped at about 20,000 entries; what a command prints makes at most some hundred of them.
  */
 export const appendEventLua = `
 local function append(events, turn, body)
@@ -38,6 +38,14 @@ local function finish(line, turn, events, turnId, status, result, ttl)
   redis.call('EXPIRE', events, ttl)
   redis.call('LREM', line, 1, turnId)
   return redis.call('LINDEX', line, 0) or ''
+end
+`;
+
+/** expireSession(line, ttl, keys): once a session has no open turn, what is kept of it goes after its time. */
+export const expireSessionLua = `
+local function expireSession(line, ttl, keys)
+  if redis.call('EXISTS', line) == 1 then return end
+  for _, key in ipairs(keys) do redis.call('EXPIRE', key, ttl) end
 end
 `;
 

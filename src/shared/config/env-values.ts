@@ -1,0 +1,45 @@
+import { z } from 'zod';
+
+/** A whole number within bounds; like its neighbours, the schema says in words what the variable may hold. */
+export const whole = (min: number, max: number) =>
+  z
+    .string()
+    .regex(/^\d{1,15}$/, `must be a whole number from ${min} to ${max}`)
+    .transform(Number)
+    .refine((n) => n >= min && n <= max, `must be a whole number from ${min} to ${max}`);
+
+/** A URL with one of these protocols. */
+export const url = (protocols: readonly string[]) =>
+  z.string().refine(
+    (text) => {
+      const parsed = URL.canParse(text) ? new URL(text) : undefined;
+      return parsed !== undefined && protocols.includes(parsed.protocol);
+    },
+    `must be a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`,
+  );
+
+/** One Redis, or the nodes of a cluster. */
+export const redisUrls = z
+  .string()
+  .transform((text) => text.split(',').map((part) => part.trim()))
+  .pipe(z.array(url(['redis:', 'rediss:'])).min(1));
+
+/** Folders, comma-separated. */
+export const pathList = z
+  .string()
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
+  .refine((paths) => paths.length > 0, 'must name at least one folder')
+  .refine(
+    (paths) => paths.every((path) => !/^https?:/i.test(path)),
+    'must be folders: http(s) roots are not supported in this version',
+  );
+
+/** A time in seconds, up to ten years. */
+export const seconds = whole(1, 315_360_000);
+/** What one timer can hold is 24 days; a day is what a request may ask for. */
+export const timerSeconds = whole(1, 86_400);

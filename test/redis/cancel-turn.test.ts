@@ -1,0 +1,135 @@
+import { describe, expect, it } from 'vitest';
+import { dump, resultTtl, SessionLine, sessionTtl } from './session-line.js';
+import { useRedis } from './use-redis.js';
+
+const redis = useRedis();
+
+describe('cancel-turn', () => {
+  it('ends a turn that waits, here and now', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.enqueue(s.turn(2));
+    const proof = await s.take(s.turn(1));
+    expect(await s.cancel(s.turn(2))).toEqual({ outcome: 'cancelled', head: s.turn(1) });
+    const { turn, events } = s.turnKeys(s.turn(2));
+    expect(await redis.client.hmget(turn, 'status', 'result')).toEqual([
+      'cancelled',
+      '{"cancelled":true}',
+    ]);
+    expect((await s.events(s.turn(2))).at(-1)?.body).toEqual({
+      type: 'turn.cancelled',
+      result: { cancelled: true },
+    });
+    for (const key of [turn, events]) {
+      const ttl = await redis.client.ttl(key);
+      expect(ttl > 0 && ttl <= resultTtl, key).toBe(true);
+    }
+    expect(await s.line()).toEqual([s.turn(1)]);
+    expect(await s.claim(s.turn(2), 'n2')).toEqual({ outcome: 'finished' });
+    expect(await s.renew(s.turn(1), proof), 'the running turn goes on').toBe('held');
+  });
+
+  it('names the new head when the head is cancelled, and nobody when it was the last', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.enqueue(s.turn(2));
+    expect(await s.cancel(s.turn(1))).toEqual({ outcome: 'cancelled', head: s.turn(2) });
+    expect(await s.cancel(s.turn(2))).toEqual({ outcome: 'cancelled', head: undefined });
+  });
+
+  it('asks the worker of a turn that runs, and changes nothing else', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.take(s.turn(1));
+    const { turn } = s.turnKeys(s.turn(1));
+    const before = await dump(redis.client);
+    const replies = [await s.cancel(s.turn(1)), await s.cancel(s.turn(1))];
+    const requested = { outcome: 'requested', head: undefined };
+    expect(replies).toEqual([requested, requested]);
+    expect(await redis.client.hget(turn, 'cancelRequested')).toBe('1');
+    await redis.client.hdel(turn, 'cancelRequested');
+    expect(await dump(redis.client)).toEqual(before);
+  });
+
+  it('ends a turn whose worker’s lease ran out, and that worker writes nothing more', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.enqueue(s.turn(2));
+    const proof = await s.take(s.turn(1));
+    await s.expireLease();
+    expect(await s.cancel(s.turn(1))).toEqual({ outcome: 'cancelled', head: s.turn(2) });
+    const before = await dump(redis.client);
+    expect(await s.renew(s.turn(1), proof)).toBe('lost');
+    expect(await s.append(s.turn(1), proof, [{ type: 'late' }])).toBe(-1);
+    expect(await s.release(s.turn(1), proof, 'retry')).toBe(0);
+    expect((await s.commit(s.turn(1), proof)).outcome).toBe('already');
+    expect(await dump(redis.client)).toEqual(before);
+    expect((await s.claim(s.turn(2), 'n2')).outcome).toBe('claimed');
+  });
+
+  it('ends a turn that was given back and waits for its next worker', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.release(s.turn(1), await s.take(s.turn(1)), 'retry');
+    expect((await s.cancel(s.turn(1))).outcome).toBe('cancelled');
+  });
+
+  it('is remembered by whoever takes the turn over', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.take(s.turn(1), 'n1');
+    await s.cancel(s.turn(1));
+    await s.expireLease();
+    expect(await s.renew(s.turn(1), await s.take(s.turn(1), 'n2'))).toBe('cancel');
+  });
+
+  it('leaves a finished turn and an unknown one alone', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.commit(s.turn(1), await s.take(s.turn(1)));
+    const before = await dump(redis.client);
+    expect(await s.cancel(s.turn(1))).toEqual({ outcome: 'finished', head: undefined });
+    expect(await s.cancel(s.turn(2))).toEqual({ outcome: 'unknown', head: undefined });
+    expect(await dump(redis.client)).toEqual(before);
+  });
+
+  it('leaves the turn in the history', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.cancel(s.turn(1), '{}', ['{"m":1}', '{"m":2}']);
+    expect(await redis.client.lrange(s.keys.messages, 0, -1)).toEqual(['{"m":1}', '{"m":2}']);
+    await s.cancel(s.turn(1), '{}', ['{"m":3}']);
+    expect(await redis.client.llen(s.keys.messages)).toBe(2);
+  });
+
+  it('adds nothing to the history for a turn that runs; its worker does', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.take(s.turn(1));
+    await s.cancel(s.turn(1), '{}', ['{"m":1}']);
+    expect(await redis.client.exists(s.keys.messages)).toBe(0);
+  });
+
+  it('lets a session expire whose last turn was cancelled while it waited, and no other', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const parts = { messages: ['m'], state: { a: '1' }, artifacts: ['a'] };
+    await s.commit(s.turn(1), await s.take(s.turn(1)), parts);
+    await s.enqueue(s.turn(2));
+    await s.enqueue(s.turn(3));
+    const { session, messages, skillState, artifacts } = s.keys;
+    const ttls = () =>
+      Promise.all([session, messages, skillState, artifacts].map((key) => redis.client.ttl(key)));
+    await s.cancel(s.turn(2));
+    expect(await ttls()).toEqual([-1, -1, -1, -1]);
+    await s.cancel(s.turn(3));
+    for (const ttl of await ttls()) expect(ttl > resultTtl && ttl <= sessionTtl).toBe(true);
+  });
+
+  it('works when Redis has forgotten its scripts', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await redis.client.script('FLUSH');
+    expect((await s.cancel(s.turn(1))).outcome).toBe('cancelled');
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { dump, resultTtl, SessionLine, sessionTtl, wrongProofs } from './session-line.js';
+import { useRedis } from './use-redis.js';
+
+const redis = useRedis();
+const everything = {
+  messages: ['{"m":1}', '{"m":2}'],
+  state: { 'temp:skill:loaded:a': '1', 'temp:skill:docs:a': '*' },
+  artifacts: ['{"a":1}'],
+};
+
+describe('commit-turn', () => {
+  it('writes result, history, state, artifacts and the last event in one step', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const proof = await s.take(s.turn(1));
+    const result = '{"output":"done"}';
+    const reply = await s.commit(s.turn(1), proof, { ...everything, result, status: 'failed' });
+    expect(reply).toEqual({ outcome: 'committed', head: undefined });
+    const { turn } = s.turnKeys(s.turn(1));
+    expect(await redis.client.hmget(turn, 'status', 'result')).toEqual(['failed', result]);
+    expect(await redis.client.lrange(s.keys.messages, 0, -1)).toEqual(everything.messages);
+    expect(await redis.client.hgetall(s.keys.skillState)).toEqual(everything.state);
+    expect(await redis.client.lrange(s.keys.artifacts, 0, -1)).toEqual(everything.artifacts);
+    expect((await s.events(s.turn(1))).at(-1)).toEqual({
+      id: '3-0',
+      body: { type: 'turn.failed', result: { output: 'done' } },
+    });
+    expect(await s.line()).toEqual([]);
+    expect(await redis.client.hget(s.keys.session, 'leaseTurn')).toBeNull();
+  });
+
+  it('sets the expiries of the turn and of a session that is at rest', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.commit(s.turn(1), await s.take(s.turn(1)), everything);
+    const { turn, events } = s.turnKeys(s.turn(1));
+    const { session, messages, skillState, artifacts } = s.keys;
+    for (const key of [turn, events]) {
+      const ttl = await redis.client.ttl(key);
+      expect(ttl > 0 && ttl <= resultTtl, key).toBe(true);
+    }
+    for (const key of [session, messages, skillState, artifacts]) {
+      const ttl = await redis.client.ttl(key);
+      expect(ttl > resultTtl && ttl <= sessionTtl, key).toBe(true);
+    }
+    const expiring = await Promise.all(
+      (await redis.client.keys('*')).map((k) => redis.client.ttl(k)),
+    );
+    expect(expiring).not.toContain(-1);
+  });
+
+  it('names the next head and leaves the session without expiry while turns wait', async () => {
+    const s = new SessionLine(redis.client);
+    for (const n of [1, 2, 3]) await s.enqueue(s.turn(n));
+    const reply = await s.commit(s.turn(1), await s.take(s.turn(1)), everything);
+    expect(reply).toEqual({ outcome: 'committed', head: s.turn(2) });
+    expect(await s.line()).toEqual([s.turn(2), s.turn(3)]);
+    expect(await redis.client.ttl(s.keys.session)).toBe(-1);
+    expect(await redis.client.ttl(s.keys.messages)).toBe(-1);
+    expect((await s.claim(s.turn(2), 'n2')).outcome).toBe('claimed');
+  });
+
+  it('adds to history and artifacts, and replaces the skill state', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.enqueue(s.turn(2));
+    await s.commit(s.turn(1), await s.take(s.turn(1)), everything);
+    const second = { messages: ['{"m":3}'], state: { b: '2' }, artifacts: ['{"a":2}'] };
+    await s.commit(s.turn(2), await s.take(s.turn(2)), second);
+    expect(await redis.client.lrange(s.keys.messages, 0, -1)).toHaveLength(3);
+    expect(await redis.client.lrange(s.keys.artifacts, 0, -1)).toEqual(['{"a":1}', '{"a":2}']);
+    expect(await redis.client.hgetall(s.keys.skillState)).toEqual({ b: '2' });
+  });
+
+  it('takes a long history in one step', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const messages = Array.from({ length: 20_000 }, (_, n) => `{"n":${n}}`);
+    await s.commit(s.turn(1), await s.take(s.turn(1)), { messages });
+    expect(await redis.client.llen(s.keys.messages)).toBe(20_000);
+  });
+
+  it.each(wrongProofs({ token: 1, nonce: 'nonce-1' }))('is lost with %s', async (_, wrong) => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.take(s.turn(1));
+    const before = await dump(redis.client);
+    expect(await s.commit(s.turn(1), wrong, everything)).toEqual({
+      outcome: 'lost',
+      head: undefined,
+    });
+    expect(await dump(redis.client)).toEqual(before);
+  });
+
+  it('is lost for who was taken over, and only the new holder’s end counts', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const old = await s.take(s.turn(1), 'n1');
+    await s.expireLease();
+    const now = await s.take(s.turn(1), 'n2');
+    expect((await s.commit(s.turn(1), old, { result: '"old"' })).outcome).toBe('lost');
+    expect((await s.commit(s.turn(1), now, { result: '"new"' })).outcome).toBe('committed');
+    expect((await s.commit(s.turn(1), old, { result: '"old"' })).outcome).toBe('already');
+    expect(await redis.client.hget(s.turnKeys(s.turn(1)).turn, 'result')).toBe('"new"');
+  });
+
+  it('answers already the second time, whatever the proof, and changes nothing', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const proof = await s.take(s.turn(1));
+    await s.commit(s.turn(1), proof, everything);
+    const before = await dump(redis.client);
+    for (const again of [proof, { token: 9, nonce: 'x' }]) {
+      const reply = await s.commit(s.turn(1), again, { ...everything, result: '"other"' });
+      expect(reply).toEqual({ outcome: 'already', head: undefined });
+    }
+    expect(await dump(redis.client)).toEqual(before);
+  });
+
+  it('commits with a lease that ran out while nobody took it', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const proof = await s.take(s.turn(1));
+    await s.expireLease();
+    expect((await s.commit(s.turn(1), proof)).outcome).toBe('committed');
+  });
+
+  it('works when Redis has forgotten its scripts', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const proof = await s.take(s.turn(1));
+    await redis.client.script('FLUSH');
+    expect((await s.commit(s.turn(1), proof)).outcome).toBe('committed');
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { dump, SessionLine, wrongProofs } from './session-line.js';
+import { useRedis } from './use-redis.js';
+
+const redis = useRedis();
+
+describe('release-lease', () => {
+  it.each([
+    ['hand_over', '1'],
+    ['retry', null],
+  ] as const)('gives the turn back at once (%s)', async (why, handOvers) => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const proof = await s.take(s.turn(1));
+    expect(await s.release(s.turn(1), proof, why)).toBe(1);
+    const { turn } = s.turnKeys(s.turn(1));
+    expect(await redis.client.hmget(turn, 'status', 'handOvers')).toEqual(['queued', handOvers]);
+    expect(Object.keys(await redis.client.hgetall(s.keys.session)).sort()).toEqual([
+      'leaseToken',
+      'sessionId',
+      'tenant',
+    ]);
+    expect(await s.line()).toEqual([s.turn(1)]);
+    expect((await s.claim(s.turn(1), 'n2')).outcome).toBe('claimed');
+  });
+
+  it.each(wrongProofs({ token: 1, nonce: 'nonce-1' }))('is refused with %s', async (_, wrong) => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.take(s.turn(1));
+    const before = await dump(redis.client);
+    expect(await s.release(s.turn(1), wrong, 'hand_over')).toBe(0);
+    expect(await dump(redis.client)).toEqual(before);
+  });
+
+  it('is refused the second time', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const proof = await s.take(s.turn(1));
+    await s.release(s.turn(1), proof, 'hand_over');
+    const before = await dump(redis.client);
+    expect(await s.release(s.turn(1), proof, 'hand_over')).toBe(0);
+    expect(await dump(redis.client)).toEqual(before);
+  });
+
+  it('takes nothing from the one who took the session over', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const old = await s.take(s.turn(1), 'n1');
+    await s.expireLease();
+    const now = await s.take(s.turn(1), 'n2');
+    expect(await s.release(s.turn(1), old, 'retry')).toBe(0);
+    expect(await s.renew(s.turn(1), now)).toBe('held');
+  });
+
+  it('works when Redis has forgotten its scripts', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const proof = await s.take(s.turn(1));
+    await redis.client.script('FLUSH');
+    expect(await s.release(s.turn(1), proof, 'retry')).toBe(1);
+  });
+});

@@ -1,0 +1,166 @@
+import { type Redis } from 'ioredis';
+import {
+  sessionIdSchema,
+  sessionTag,
+  tenantSchema,
+  turnIdSchema,
+  type TurnId,
+} from '../../src/shared/contracts/index.js';
+import { sessionKeys, turnKeys } from '../../src/shared/redis/keys.js';
+import { appendEventsScript } from '../../src/shared/redis/scripts/append-events.js';
+import { cancelTurnScript } from '../../src/shared/redis/scripts/cancel-turn.js';
+import { claimTurnScript } from '../../src/shared/redis/scripts/claim-turn.js';
+import { commitTurnScript } from '../../src/shared/redis/scripts/commit-turn.js';
+import { enqueueTurnScript } from '../../src/shared/redis/scripts/enqueue-turn.js';
+import { releaseLeaseScript } from '../../src/shared/redis/scripts/release-lease.js';
+import { renewLeaseScript } from '../../src/shared/redis/scripts/renew-lease.js';
+
+export const tenant = tenantSchema.parse('acme');
+export const resultTtl = 1000;
+export const sessionTtl = 5000;
+/** So long that no lease runs out by itself in a test; `expireLease` makes it so. */
+export const leaseMs = 600_000;
+
+export interface Proof {
+  readonly token: number;
+  readonly nonce: string;
+}
+
+export interface CommitParts {
+  readonly status?: string;
+  readonly result?: string;
+  readonly messages?: readonly string[];
+  readonly state?: Readonly<Record<string, string>>;
+  readonly artifacts?: readonly string[];
+}
+
+/** Everything that Redis holds, key by key, the times of lease and acceptance included; for "nothing was written". */
+export async function dump(redis: Redis): Promise<Record<string, string | undefined>> {
+  const keys = (await redis.keys('*')).sort();
+  const values = await Promise.all(
+    keys.map(async (key) => [key, (await redis.dumpBuffer(key)).toString('base64')] as const),
+  );
+  return Object.fromEntries(values);
+}
+
+/** One session and its scripts, called as the product calls them. */
+export class SessionLine {
+  readonly sessionId;
+  readonly keys;
+  readonly tag: string;
+  private readonly redis: Redis;
+
+  constructor(redis: Redis, name = 's1') {
+    this.redis = redis;
+    this.sessionId = sessionIdSchema.parse(name);
+    this.tag = sessionTag(tenant, this.sessionId);
+    this.keys = sessionKeys(tenant, this.tag);
+  }
+
+  turn(n: number): TurnId {
+    return turnIdSchema.parse(`turn_${this.tag}_${String(n).padStart(20, '0')}`);
+  }
+
+  turnKeys(turnId: TurnId) {
+    return turnKeys(tenant, turnId);
+  }
+
+  /** A client of its own may be given, to run on another connection. */
+  enqueue(turnId: TurnId, request = '{}'): Promise<number> {
+    const { session, line, messages, skillState, artifacts } = this.keys;
+    const { turn, events } = turnKeys(tenant, turnId);
+    return enqueueTurnScript.run(
+      this.redis,
+      [session, line, turn, events, messages, skillState, artifacts],
+      [turnId, this.sessionId, tenant, request],
+    );
+  }
+
+  claim(turnId: TurnId, nonce = 'nonce-1', worker = 'w1') {
+    return claimTurnScript.run(this.redis, this.four(turnId), [turnId, worker, nonce, leaseMs]);
+  }
+
+  /** Claims a turn that can be claimed. */
+  async take(turnId: TurnId, nonce = 'nonce-1'): Promise<Proof> {
+    const claim = await this.claim(turnId, nonce);
+    if (claim.outcome !== 'claimed') throw new Error(`not claimed: ${claim.outcome}`);
+    return { token: claim.token, nonce };
+  }
+
+  renew(turnId: TurnId, proof: Proof) {
+    const keys = [this.keys.session, turnKeys(tenant, turnId).turn];
+    return renewLeaseScript.run(this.redis, keys, [proof.token, proof.nonce, leaseMs]);
+  }
+
+  release(turnId: TurnId, proof: Proof, why: 'hand_over' | 'retry') {
+    const keys = [this.keys.session, turnKeys(tenant, turnId).turn];
+    return releaseLeaseScript.run(this.redis, keys, [proof.token, proof.nonce, why]);
+  }
+
+  append(turnId: TurnId, proof: Proof, bodies: readonly object[]) {
+    const { turn, events } = turnKeys(tenant, turnId);
+    const texts = bodies.map((body) => JSON.stringify(body));
+    const args = [proof.token, proof.nonce, ...texts];
+    return appendEventsScript.run(this.redis, [this.keys.session, turn, events], args);
+  }
+
+  commit(turnId: TurnId, proof: Proof, parts: CommitParts = {}) {
+    const { messages = [], state = {}, artifacts = [] } = parts;
+    const counted = (items: readonly string[]) => [items.length, ...items];
+    const { keys } = this;
+    return commitTurnScript.run(
+      this.redis,
+      [...this.four(turnId), keys.messages, keys.skillState, keys.artifacts],
+      [
+        ...[proof.token, proof.nonce, turnId, parts.status ?? 'completed'],
+        ...[parts.result ?? '{"n":1}', resultTtl, sessionTtl],
+        ...counted(messages),
+        ...counted(Object.entries(state).flat()),
+        ...counted(artifacts),
+      ],
+    );
+  }
+
+  cancel(turnId: TurnId, result = '{"cancelled":true}', messages: readonly string[] = []) {
+    const { keys } = this;
+    return cancelTurnScript.run(
+      this.redis,
+      [...this.four(turnId), keys.messages, keys.skillState, keys.artifacts],
+      [turnId, result, resultTtl, sessionTtl, ...messages],
+    );
+  }
+
+  /** As if the holder had not renewed for the lease's time. */
+  async expireLease(): Promise<void> {
+    await this.redis.hset(this.keys.session, 'leaseExpiresAt', 1);
+  }
+
+  async line(): Promise<string[]> {
+    return this.redis.lrange(this.keys.line, 0, -1);
+  }
+
+  /** A turn's published events: stream ids and parsed bodies. */
+  async events(turnId: TurnId): Promise<{ id: string; body: Record<string, unknown> }[]> {
+    const entries = await this.redis.xrange(turnKeys(tenant, turnId).events, '-', '+');
+    return entries.map(([id, fields]) => ({
+      id,
+      body: JSON.parse(fields[fields.indexOf('body') + 1] ?? '') as Record<string, unknown>,
+    }));
+  }
+
+  private four(turnId: TurnId): string[] {
+    const { turn, events } = turnKeys(tenant, turnId);
+    return [this.keys.session, this.keys.line, turn, events];
+  }
+}
+
+/** Proofs that are not the lease's: an older token, another's nonce, both, and none at all. */
+export function wrongProofs({ token, nonce }: Proof): [string, Proof][] {
+  return [
+    ['an older token', { token: token - 1, nonce }],
+    ['a later token', { token: token + 1, nonce }],
+    ['another nonce', { token, nonce: 'other' }],
+    ['no nonce', { token, nonce: '' }],
+    ['neither', { token: 0, nonce: 'other' }],
+  ];
+}
