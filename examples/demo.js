@@ -76,7 +76,7 @@ try {
     await exitOf(worker);
   }
   await model?.close();
-  await rm(folder, { recursive: true, force: true });
+  await rm(join(folder, 'data'), { recursive: true, force: true });
 }
 
 /** A Redis that others use is shared by database: the demo's worker must not take their turns. */

@@ -93,9 +93,14 @@ export function textOf(message) {
  * @returns {Promise<Reply>}
  */
 async function nextReply(script, request) {
-  const at = request.messages.findLastIndex((message) => message.role === 'user');
+  // The last user message that the script knows: a request may end with another that carries content.
+  const at = request.messages.findLastIndex(
+    (message) => message.role === 'user' && script(textOf(message), request) !== undefined,
+  );
   const steps = script(textOf(request.messages[at]), request) ?? [];
-  const done = request.messages.slice(at).filter((message) => message.role === 'assistant').length;
+  const done = request.messages
+    .slice(Math.max(at, 0))
+    .filter((message) => message.role === 'assistant').length;
   const step = steps[done];
   if (step === undefined) return { text: `(the script has no step ${done} for this turn)` };
   return typeof step === 'function' ? step(request) : step;

@@ -131,7 +131,7 @@ async function awaitResult(events: AsyncIterable<TurnEvent>, turnId: TurnId): Pr
 function notFinished(turnId: TurnId): SkillmillError {
   return new SkillmillError(
     'TURN_NOT_FINISHED',
-    `Turn ${turnId} has no result yet. Ask again later, or wait longer.`,
+    `Turn ${turnId} has no result yet. Wait for it (--wait, or a longer waitMs), or ask again later.`,
   );
 }
 

@@ -172,7 +172,14 @@ function startChores(parts: WorkerParts, queue: TurnQueue): { stop: () => Promis
 /** Says once what the skill roots hold and what is wrong in them. */
 async function reportSkills(repository: SkillRepository, logger: Logger): Promise<void> {
   const { skills, diagnostics } = await repository.snapshot();
-  logger.log('info', `${skills.length} skills found`, {
+  const unusable = diagnostics.filter(({ rule }) => rule.startsWith('root-'));
+  if (unusable.length > 0) {
+    const faults = unusable.map(({ file, message }) => `${file}: ${message}`);
+    throw new SkillmillError('CONFIG_INVALID', `SKILLS_ROOT: ${faults.join(' ')}`, {
+      details: { faults },
+    });
+  }
+  logger.log('info', `skills found: ${skills.length}`, {
     skills: skills.map((skill) => skill.name).slice(0, 50),
   });
   for (const { severity, ...found } of diagnostics) {

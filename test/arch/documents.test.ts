@@ -21,7 +21,7 @@ it('README’s table of settings is the one that the code reads', async () => {
   const expected = variableList.map(([name, variable]) => [
     name,
     variable.default ?? '',
-    variable.description,
+    variable.description.replaceAll('`', ''),
   ]);
   expect(rows.map((row) => row.map((cell) => (cell === '–' || cell === '-' ? '' : cell)))).toEqual(
     expected,

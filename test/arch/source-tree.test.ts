@@ -22,6 +22,7 @@ const oneSided: Record<string, string> = {
   'src/shared/queue/turn-consumer.ts': 'the fence of bullmq holds both halves of the queue',
   'src/shared/redis/scripts/':
     'all state changes lie together, so that they can be read as one protocol',
+  'src/shared/session/session-store.ts': 'the reading half of what the commit script writes',
   'src/shared/skills/':
     'the skill reader knows no worker; checks at the producer’s side are to use it',
 };
@@ -60,7 +61,7 @@ const fences: Record<string, readonly string[]> = {
   mime: ['src/worker/workspace/media-type.ts'],
   nanoid: ['src/shared/contracts/ids.ts'],
   openai: ['src/worker/model/openai-model.ts'],
-  'p-retry': ['src/worker/model/model-retry.ts'],
+  'p-retry': ['src/worker/model/model-retry.ts', 'src/worker/turn/process-turn.ts'],
   picomatch: ['src/worker/workspace/match-globs.ts'],
   pino: ['src/shared/logging/'],
   'tar-stream': ['src/shared/archive/', 'src/worker/executor/docker/tar-transfer.ts'],

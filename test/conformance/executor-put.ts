@@ -54,17 +54,6 @@ export function putSuite(harness: ExecutorHarness): void {
         expect(await out(sandbox, 'cat f g')).toBe('1\n2\n3\ng');
       });
     });
-
-    it('is not made, or removed again, when opening is aborted', async () => {
-      const reason = new Error('changed my mind');
-      await expect(
-        executor.open({ turnId: 't', sessionId: 's' }, AbortSignal.abort(reason)),
-      ).rejects.toBe(reason);
-      const controller = new AbortController();
-      const opening = executor.open({ turnId: 't', sessionId: 's' }, controller.signal);
-      setImmediate(() => controller.abort(reason));
-      await expect(opening).rejects.toBe(reason);
-    });
   });
 
   describe('put', () => {
@@ -115,6 +104,38 @@ export function putSuite(harness: ExecutorHarness): void {
         await sandbox.put([file('work/inputs/f', 'new'), file('work/file', 'new')], 'command');
         expect(await out(sandbox, 'cat target/f kept inputs/f file')).toBe('old\nold\nnewnew');
         expect(await out(sandbox, 'stat -c %F inputs file')).toBe('directory\nregular file\n');
+      });
+    });
+
+    it('makes its way through folders that commands have closed or replaced by files', async () => {
+      await withSandbox(executor, async (sandbox) => {
+        await out(
+          sandbox,
+          'mkdir -p a/b; chmod 000 a/b a ../runs; rmdir inputs; echo file > inputs',
+        );
+        await sandbox.put(
+          [folder('runs/run_1'), file('work/a/b/f', 'f'), file('work/inputs/g', 'g')],
+          'command',
+        );
+        expect(await out(sandbox, 'touch ../runs/run_1/x; cat a/b/f inputs/g')).toBe('fg');
+      });
+    });
+
+    it('says so when there is no way, and the sandbox goes on', async () => {
+      await withSandbox(executor, async (sandbox) => {
+        await out(sandbox, 'mkdir -p full/inner');
+        const inTheWay = [
+          'work/full',
+          `work/${'n'.repeat(300)}`,
+          `work/${'n'.repeat(300)}/f`,
+          `work/${`${'d'.repeat(200)}/`.repeat(25)}f`,
+        ];
+        for (const path of inTheWay) {
+          await expect(sandbox.put([file(path, 'x')], 'command'), path).rejects.toMatchObject({
+            code: 'TOOL_FAILED',
+          });
+        }
+        expect(await out(sandbox, 'ls; echo goes on')).toMatch(/full\n[^]*goes on\n$/);
       });
     });
 

@@ -7,6 +7,7 @@ import { createDockerExecutor } from '../../src/worker/executor/docker/docker-ex
 import { createLocalExecutor } from '../../src/worker/executor/local/local-executor.js';
 import { containersOf, engineAnswers, testImage } from '../support/docker.js';
 import { dockerSuite } from './executor-docker.js';
+import { engineSuite } from './executor-engine.js';
 import { executorSuite } from './executor.js';
 
 const MIB = 1024 * 1024;
@@ -33,5 +34,8 @@ const harness = {
 };
 describe.skipIf(!(await engineAnswers()))('with an engine', () => {
   executorSuite('the docker executor', harness);
-  describe('the docker executor', () => dockerSuite(harness, options));
+  describe('the docker executor', () => {
+    dockerSuite(harness, options);
+    engineSuite(harness, options);
+  });
 });

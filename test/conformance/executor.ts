@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { abortSuite } from './executor-abort.js';
 import { commandSuite } from './executor-commands.js';
 import { fileSuite } from './executor-files.js';
 import { job, never, out, type ExecutorHarness } from './executor-harness.js';
+import { makeDirSuite } from './executor-make-dir.js';
 import { putSuite } from './executor-put.js';
 import { outputSuite } from './executor-output.js';
 
@@ -9,9 +11,11 @@ import { outputSuite } from './executor-output.js';
 export function executorSuite(name: string, harness: ExecutorHarness): void {
   describe(name, () => {
     commandSuite(harness);
+    makeDirSuite(harness);
     outputSuite(harness);
     putSuite(harness);
     fileSuite(harness);
+    abortSuite(harness);
     sweepSuite(harness);
   });
 }
@@ -42,6 +46,22 @@ function sweepSuite(harness: ExecutorHarness): void {
         await sandbox.close();
       }
       expect(await self.sweep(isAlive)).toBe(0);
+    });
+
+    it('removes what is its own but not open, never what it is opening', async () => {
+      const self = harness.makeExecutor('w-self');
+      const mine = await self.open(job, never);
+      await harness.makeExecutor('w-self').open(job, never); // left by a namesake
+      expect(await harness.leftovers()).toHaveLength(2);
+      const isAlive = () => Promise.resolve(true);
+      expect(await self.sweep(isAlive)).toBe(1);
+      const state = { isOpen: false };
+      const opening = self.open(job, never).finally(() => (state.isOpen = true));
+      while (!state.isOpen) expect(await self.sweep(isAlive)).toBe(0);
+      for (const sandbox of [mine, await opening]) {
+        expect(await out(sandbox, 'echo lives')).toBe('lives\n');
+        await sandbox.close();
+      }
     });
   });
 }

@@ -47,6 +47,13 @@ export const requirements = {
     'client and workers in separate containers without a common folder run turns on a Redis Cluster',
   tenants: 'the same session id under two tenants is two sessions',
   'keys-expire': 'what a finished turn leaves in Redis expires, but for the named exceptions',
+  'dynamic-tools':
+    'of the toolbox the model may call what loaded skills selected, and nothing else; the list only grows',
+  'select-docs': 'documents are listed, selected and cleared by name; each is brought once',
+  'load-modes':
+    'a loaded skill stays for a turn, a session or one request, and the last used ones only',
+  'skill-prompt':
+    'the prompt offers what is registered, where it is configured, within its budgets',
   'hostile-model':
     'nothing that a model replies ends a worker, hides a result or spoils a session’s history',
   'hostile-command':

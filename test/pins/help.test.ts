@@ -34,7 +34,7 @@ Arguments:
 
 Options:
   --session <id>         session to continue (default: a new one)
-  --skill <name>         load this skill first; may be repeated (default: [])
+  --skill <name>         load this skill first; may be repeated
   --file <src[:dest]>    put a file into work/inputs/; may be repeated (default:
                          [])
   --model <name>         model for this turn
@@ -53,7 +53,7 @@ Arguments:
 
 Options:
   --session <id>         session to continue (default: a new one)
-  --skill <name>         load this skill first; may be repeated (default: [])
+  --skill <name>         load this skill first; may be repeated
   --file <src[:dest]>    put a file into work/inputs/; may be repeated (default:
                          [])
   --model <name>         model for this turn
@@ -124,7 +124,6 @@ list the skills of the roots; what is wrong with them goes to stderr
 
 Options:
   --root <dir>  folder with skills, in place of SKILLS_ROOT; may be repeated
-                (default: [])
   --json        print { skills, diagnostics } as JSON
   -h, --help    display help for command
 `,
@@ -137,7 +136,6 @@ Arguments:
 
 Options:
   --root <dir>  folder with skills, in place of SKILLS_ROOT; may be repeated
-                (default: [])
   --json        print the skill, its files and its diagnostics as one JSON
                 document
   -h, --help    display help for command
@@ -159,7 +157,6 @@ write the digest of every skill to the skills lock (SKILLMILL_SKILLS_LOCK)
 
 Options:
   --root <dir>  folder with skills, in place of SKILLS_ROOT; may be repeated
-                (default: [])
   --check       write nothing; exit 1 when the lock is not what would be written
   -h, --help    display help for command
 `,
@@ -169,7 +166,6 @@ compare the skills with the skills lock; exit 1 on any difference
 
 Options:
   --root <dir>  folder with skills, in place of SKILLS_ROOT; may be repeated
-                (default: [])
   --json        print { changed, missing, extra } as JSON
   -h, --help    display help for command
 `,

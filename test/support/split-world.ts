@@ -76,10 +76,21 @@ export async function openSplitWorld(): Promise<SplitWorld> {
     },
     async close() {
       for (const container of started.reverse()) await container.stop({ timeout: 10_000 });
+      await removeSandboxesOf(started.map((container) => container.getId()));
       await network.stop();
       await model.close();
     },
   };
+}
+
+/** What killed workers left: their deployment is gone with its Redis, so no other worker will sweep it. */
+async function removeSandboxesOf(hosts: readonly string[]): Promise<void> {
+  for (const { Id, Labels } of await docker.listContainers({ all: true })) {
+    const host = Labels['skillmill.owner']?.split('-')[0] ?? 'none';
+    if (hosts.some((id) => id.startsWith(host))) {
+      await docker.getContainer(Id).remove({ force: true });
+    }
+  }
 }
 
 async function startCluster(

@@ -11,7 +11,7 @@ export interface OutputOptions {
   readonly out?: string;
 }
 
-const hintAfterMs = 10_000;
+const hintAfterMs = 4000;
 
 /** Shows a turn's steps until its result is there. */
 export async function followToEnd(
@@ -22,7 +22,7 @@ export async function followToEnd(
 ): Promise<TurnResult> {
   const hint = setTimeout(() => {
     context.stderr('still waiting: no worker has taken the turn yet (start one: skillmill worker)');
-  }, hintAfterMs).unref();
+  }, hintAfterMs);
   try {
     for await (const event of client.events(turnId, signal === undefined ? {} : { signal })) {
       if (event.type === 'turn.started') clearTimeout(hint);

@@ -10,7 +10,7 @@ export function renderEvent(event: TurnEvent, colour: boolean): string[] {
   switch (event.type) {
     case 'turn.queued':
       return [
-        `queued ${event.turnId}${event.position > 1 ? `, ${event.position - 1} before it` : ''}`,
+        `queued ${event.turnId} in session ${event.sessionId}${event.position > 1 ? `, ${event.position - 1} before it` : ''}`,
       ];
     case 'turn.started':
       return [`started${event.attempt > 1 ? ` again, attempt ${event.attempt}` : ''}`];

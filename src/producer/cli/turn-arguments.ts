@@ -8,22 +8,25 @@ import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-erro
 /** The options that say what a turn is; `run` and `enqueue` share them. */
 export interface TurnOptions {
   readonly session?: string;
-  readonly skill: readonly string[];
-  readonly file: readonly string[];
+  readonly skill?: readonly string[];
+  readonly file?: readonly string[];
   readonly model?: string;
   readonly instructions?: string;
   readonly timeout?: number;
 }
 
-const several = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+const several = (value: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  value,
+];
 
 /** Adds the message and the turn's options to a command. */
 export function withTurnArguments(command: Command): Command {
   return command
     .argument('<message>', 'the user message; - reads it from standard input')
     .option('--session <id>', 'session to continue (default: a new one)')
-    .option('--skill <name>', 'load this skill first; may be repeated', several, [])
-    .option('--file <src[:dest]>', 'put a file into work/inputs/; may be repeated', several, [])
+    .option('--skill <name>', 'load this skill first; may be repeated', several)
+    .option('--file <src[:dest]>', 'put a file into work/inputs/; may be repeated', several)
     .option('--model <name>', 'model for this turn')
     .option('--instructions <text>', 'system instructions for this turn')
     .option('--timeout <seconds>', 'fail the turn after this time', parseSeconds);
@@ -37,8 +40,8 @@ export async function turnFromArguments(
   return {
     input: message === '-' ? await readStandardInput() : message,
     ...(options.session === undefined ? {} : { sessionId: options.session }),
-    ...(options.skill.length === 0 ? {} : { skills: [...options.skill] }),
-    ...(options.file.length === 0 ? {} : { files: await readFiles(options.file) }),
+    ...(options.skill === undefined ? {} : { skills: [...options.skill] }),
+    ...(options.file === undefined ? {} : { files: await readFiles(options.file) }),
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
     ...(options.timeout === undefined ? {} : { limits: { turnTimeoutMs: options.timeout * 1000 } }),
@@ -68,8 +71,16 @@ async function readFiles(specs: readonly string[]): Promise<{ path: string; base
 
 async function readOneFile(spec: string): Promise<{ path: string; base64: string }> {
   const { source, destination } = await splitFileSpec(spec);
-  const bytes = await readFile(source);
+  const bytes = await readFile(source).catch((error: unknown) => {
+    throw new Error(`${source}: ${fileFault(error)}`);
+  });
   return { path: destination ?? basename(source), base64: bytes.toString('base64') };
+}
+
+function fileFault(error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  if (code === 'ENOENT') return 'there is no such file';
+  return code === 'EISDIR' ? 'is a folder; give its files one by one' : errorMessage(error);
 }
 
 /** `SRC:DEST`, but a file whose own name has a colon is taken as it is. */

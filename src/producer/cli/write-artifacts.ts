@@ -4,8 +4,19 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isPlainRelativePath, type Artifact } from '../../shared/contracts/index.js';
-import { errorMessage } from '../../shared/errors/skillmill-error.js';
+import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-error.js';
 import type { Client } from '../client.js';
+
+/** Makes the folder before anything is paid for. @throws SkillmillError INPUT_INVALID */
+export async function prepareFolder(folder: string | undefined): Promise<void> {
+  if (folder === undefined) return;
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw new SkillmillError(
+      'INPUT_INVALID',
+      `--out ${folder} is no folder that can be written: ${errorMessage(error)}.`,
+    );
+  });
+}
 
 export interface WrittenArtifacts {
   readonly written: readonly string[];
@@ -47,13 +58,11 @@ function latestByName(artifacts: readonly Artifact[]): ReadonlyMap<string, Artif
 /** A name from a sandbox is never trusted as a path: odd characters are written as %XX. */
 function plainName(name: string): string {
   if (isPlainRelativePath(name)) return name;
-  return (
-    name
-      .split('/')
-      .filter((part) => part !== '' && part !== '.' && part !== '..')
-      .map((part) => part.replace(/[\\\u0000-\u001f\u007f]/g, percent))
-      .join('/')
-  );
+  return name
+    .split('/')
+    .filter((part) => part !== '' && part !== '.' && part !== '..')
+    .map((part) => part.replace(/[\\\u0000-\u001f\u007f]/g, percent))
+    .join('/');
 }
 
 function percent(character: string): string {

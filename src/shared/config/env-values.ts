@@ -13,7 +13,7 @@ export const url = (protocols: readonly string[]) =>
   z.string().refine(
     (text) => {
       const parsed = URL.canParse(text) ? new URL(text) : undefined;
-      return parsed !== undefined && protocols.includes(parsed.protocol);
+      return parsed !== undefined && protocols.some((protocol) => text.startsWith(`${protocol}//`));
     },
     `must be a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`,
   );

@@ -84,8 +84,9 @@ function environmentOf(values: Record<string, unknown>): Environment {
   return values;
 }
 
+/** What stands before an @ may be a password, whatever the rest looks like. */
 function withoutPassword(text: string): string {
-  return JSON.stringify(text.replace(/\/\/.*@/g, '//***@'));
+  return JSON.stringify(text.replace(/^.*@/s, '***@'));
 }
 
 /** The error for wrong settings, all of them in one sentence list. */

@@ -15,6 +15,7 @@ export function createLogger(level: LogLevel | 'silent', bound: LogFields = {}):
     {
       level,
       base: bound,
+      formatters: { level: (label) => ({ level: label }) },
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: ['apiKey', 'authorization', 'password', '*.apiKey', '*.authorization', '*.password'],
     },

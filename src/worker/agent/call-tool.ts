@@ -32,41 +32,53 @@ export interface AnsweredCall {
   readonly record: ToolCallRecord;
 }
 
-/** Answers one call. A tool's failure becomes its answer. @throws the signal's reason; infrastructure failures */
+/** Answers one call. A tool's failure becomes its answer. @throws UnfinishedCall for the signal's reason and infrastructure failures */
 export async function callTool(call: ToolCall, options: CallToolOptions): Promise<AnsweredCall> {
   const { callId, events, context } = options;
   const args = parseArguments(call.arguments);
   events.emit({ type: 'tool.started', callId, name: call.name, arguments: args.value });
   const startedAt = performance.now();
-  const outcome = await settle(execute(call, args, options), context.signal, options.onFault);
-  const durationMs = Math.round(performance.now() - startedAt);
-  const error = outcome.error?.toPublic() ?? null;
-  events.emit({
-    type: 'tool.completed',
-    callId,
-    name: call.name,
-    durationMs,
-    exitCode: outcome.exitCode ?? null,
-    error,
-  });
-  return {
-    message: {
-      turnId: options.turnId,
-      role: 'tool',
-      toolCallId: call.id,
-      name: call.name,
-      content: typeof outcome.result === 'string' ? outcome.result : JSON.stringify(outcome.result),
-      ...shownBy(outcome, options),
-    },
-    record: {
+  const recordOf = (outcome: Partial<ToolOutcome>): ToolCallRecord => {
+    const durationMs = Math.round(performance.now() - startedAt);
+    const error = outcome.error?.toPublic() ?? null;
+    const exitCode = outcome.exitCode ?? null;
+    events.emit({ type: 'tool.completed', callId, name: call.name, durationMs, exitCode, error });
+    return {
       id: callId,
       name: call.name,
       arguments: args.value,
-      result: outcome.result,
+      result: outcome.result ?? null,
       error,
       durationMs,
       attempt: options.attempt,
-    },
+    };
+  };
+  try {
+    const outcome = await settle(execute(call, args, options), context.signal, options.onFault);
+    return { message: messageOf(call, outcome, options), record: recordOf(outcome) };
+  } catch (thrown) {
+    throw new UnfinishedCall(recordOf({ error: SkillmillError.from(thrown) }), thrown);
+  }
+}
+
+/** The end of a turn in the middle of a call: the call is told of in the result all the same. */
+export class UnfinishedCall extends Error {
+  readonly record: ToolCallRecord;
+
+  constructor(record: ToolCallRecord, reason: unknown) {
+    super('a tool call was not finished', { cause: reason });
+    this.record = record;
+  }
+}
+
+function messageOf(call: ToolCall, outcome: ToolOutcome, options: CallToolOptions): ToolMessage {
+  return {
+    turnId: options.turnId,
+    role: 'tool',
+    toolCallId: call.id,
+    name: call.name,
+    content: typeof outcome.result === 'string' ? outcome.result : JSON.stringify(outcome.result),
+    ...shownBy(outcome, options),
   };
 }
 

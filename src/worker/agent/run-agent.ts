@@ -1,11 +1,16 @@
-import type { Message, ToolCallRecord, TurnId } from '../../shared/contracts/index.js';
+import type {
+  Message,
+  ToolCall,
+  ToolCallRecord,
+  ToolMessage,
+  TurnId,
+} from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
-import type { ToolMessage } from '../../shared/contracts/index.js';
 import type { Model, ModelReply, ModelRequest } from '../model/model.js';
 import { callWithRetries } from '../model/model-retry.js';
 import type { EventSink } from '../publish/event-sink.js';
 import type { LimitKeeper } from './turn-limits.js';
-import { callTool, type CallToolOptions } from './call-tool.js';
+import { callTool, UnfinishedCall, type CallToolOptions } from './call-tool.js';
 import { nextStep } from './next-step.js';
 
 /** A turn's own record: it grows by one message a step, and is what a failed turn leaves in the history. */
@@ -41,18 +46,28 @@ export async function runAgent(transcript: Transcript, ports: AgentPorts): Promi
       case 'call_model':
         transcript.messages.push(await askModel(transcript, ports));
         break;
-      case 'call_tool': {
+      case 'call_tool':
         ports.limits.beginToolCall();
-        const startedAt = performance.now();
-        const callId = `call_${transcript.toolCalls.length + 1}`;
-        const answered = await callTool(step.call, { ...ports.toolOptions, callId });
-        transcript.toolMs += performance.now() - startedAt;
-        await ports.onToolMessage(answered.message);
-        transcript.toolCalls.push(answered.record);
-        transcript.messages.push(answered.message);
+        await answer(step.call, transcript, ports);
         break;
-      }
     }
+  }
+}
+
+async function answer(call: ToolCall, transcript: Transcript, ports: AgentPorts): Promise<void> {
+  const startedAt = performance.now();
+  const callId = `call_${transcript.toolCalls.length + 1}`;
+  try {
+    const answered = await callTool(call, { ...ports.toolOptions, callId });
+    await ports.onToolMessage(answered.message);
+    transcript.toolCalls.push(answered.record);
+    transcript.messages.push(answered.message);
+  } catch (error) {
+    if (!(error instanceof UnfinishedCall)) throw error;
+    transcript.toolCalls.push(error.record);
+    throw error.cause;
+  } finally {
+    transcript.toolMs += performance.now() - startedAt;
   }
 }
 

@@ -1,4 +1,5 @@
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
+import { checkEntry } from './check-entry.js';
 import type { Command } from './command.js';
 
 /** Linux takes no argument or variable of 128 KiB or more (MAX_ARG_STRLEN), its closing NUL included. */
@@ -6,8 +7,12 @@ const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
 /** All variables together; execve refuses arguments and environment above a quarter of the 8 MiB stack. */
 const MAX_ENVIRONMENT_BYTES = 1024 * 1024;
 
-/** Refuses what no shell could be started with. @throws SkillmillError TOOL_INPUT_INVALID that says what to change */
+/** Refuses what no shell could be started with. @throws SkillmillError TOOL_INPUT_INVALID that says what to change; INTERNAL
+ *  for a folder to make that is not the commands' */
 export function checkCommand(command: Command): void {
+  if (command.makeDir !== undefined) {
+    checkEntry({ path: command.makeDir, kind: 'directory', mode: 0o755 }, 'command');
+  }
   if (command.line.includes('\0') || command.cwd.includes('\0')) {
     throw refusal('The command holds a NUL character, which no shell takes: remove it.');
   }

@@ -22,10 +22,10 @@ export function checkEntry(entry: WorkspaceEntry, owner: EntryOwner): void {
   }
 }
 
-/** The folders above a path below its first, outermost first: `work/a/b` gives `work/a`. The first is part of every workspace. */
-export function innerParents(path: string): readonly string[] {
+/** The folders above a path, outermost first: `work/a/b` gives `work` and `work/a`. */
+export function parentsOf(path: string): readonly string[] {
   const parts = path.split('/');
-  return parts.slice(2).map((_, index) => parts.slice(0, index + 2).join('/'));
+  return parts.slice(1).map((_, index) => parts.slice(0, index + 1).join('/'));
 }
 
 function refusal(entry: WorkspaceEntry, why: string): SkillmillError {

@@ -4,6 +4,10 @@ export interface Command {
   readonly line: string;
   /** Working folder, relative to the workspace, already checked to be inside it. */
   readonly cwd: string;
+  /** A folder below work/, out/ or runs/ to make before the command if it is missing (mode 0755), with those above it: links and
+   *  files in the way are replaced, folders that commands closed are opened again. Where it cannot be made the command does
+   *  not run: exit code 126 with the reason on stderr. */
+  readonly makeDir?: string | undefined;
   /** Added to the workspace's own variables; what is named here wins. */
   readonly env: Readonly<Record<string, string>>;
   /** Bytes for standard input; it is closed after them (at once when empty). */

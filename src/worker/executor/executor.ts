@@ -48,6 +48,9 @@ export interface RunHooks {
 }
 
 /** What the stages above may do with a live sandbox; only its owner may close it.
+ *  The signal that it was opened with stays bound to it: when that aborts, `put`, `list` and `read`, waiting or under way, end at
+ *  once and reject with the signal's reason, and so does every later one. What was half done is left as it is: close the sandbox.
+ *  `run` minds the signal of its hooks instead, and only that.
  *  All operations of one sandbox run one after another. `read` holds the sandbox until its iteration ends: do not wait for
  *  another operation of the same sandbox within it. After SANDBOX_UNAVAILABLE with `details: { lost: true }` the sandbox is of no
  *  use any more, every further call throws it too, and what it held is gone: open another. */
@@ -55,17 +58,22 @@ export interface Sandbox {
   /** The workspace's absolute path as a command sees it (`/workspace` in a container). */
   readonly workspaceDir: string;
   /** Puts entries into the workspace in order, making missing parent folders: `keeper` entries below skills/ (or
-   *  metadata.json), `command` entries below work/, out/ and runs/. A link in the way is replaced, never followed.
-   *  @throws SkillmillError SANDBOX_UNAVAILABLE; LIMIT_EXCEEDED when the disk is full; INTERNAL for an entry that is the other owner's */
+   *  metadata.json), `command` entries below work/, out/ and runs/. A link in the way is replaced, never followed; so is a
+   *  file where a folder is to be; a folder that its owner has closed (chmod 000) is opened again.
+   *  @throws the reason of the sandbox's signal; SkillmillError TOOL_FAILED when what commands did leaves no way (a folder where a
+   *  file is to be, a name that is too long); LIMIT_EXCEEDED when the disk is full; SANDBOX_UNAVAILABLE when the sandbox itself
+   *  failed; INTERNAL for an entry that is the other owner's */
   put(entries: readonly WorkspaceEntry[], owner: EntryOwner): Promise<void>;
   /** Runs one command; when it returns nothing that the command started is alive.
-   *  A working folder that is missing is exit code 126 with the reason on stderr.
-   *  @throws the signal's reason when aborted; SkillmillError SANDBOX_UNAVAILABLE when the sandbox itself failed,
+   *  A working folder that is missing, or a `makeDir` that cannot be made, is exit code 126 with the reason on stderr.
+   *  @throws the reason of the hooks' signal when aborted; SkillmillError SANDBOX_UNAVAILABLE when the sandbox itself failed,
    *  TOOL_INPUT_INVALID for what no shell takes (a line or variable of 128 KiB, NUL), TOOL_FAILED when long input finds no room */
   run(command: Command, hooks: RunHooks): Promise<CommandResult>;
-  /** Lists regular files below the given folders of the workspace (missing ones are empty), sorted by path, at most `limit`. */
+  /** Lists regular files below the given folders of the workspace (missing ones are empty), sorted by path, at most `limit`.
+   *  @throws the reason of the sandbox's signal; SkillmillError SANDBOX_UNAVAILABLE */
   list(folders: readonly string[], limit: number): Promise<FileListing>;
-  /** Opens files for reading, in the order given; a file that is gone, unreadable or no longer regular yields `error` instead of content. Never follows a link. */
+  /** Opens files for reading, in the order given; a file that is gone, unreadable or no longer regular yields `error` instead of content. Never follows a link.
+   *  @throws the reason of the sandbox's signal, from the iteration and from a content being read; SkillmillError SANDBOX_UNAVAILABLE */
   read(paths: readonly string[]): AsyncIterable<ReadFile>;
 }
 
@@ -84,9 +92,12 @@ export interface Executor {
   readonly name: 'docker' | 'local';
   /** Checks that sandboxes can be had. @throws SkillmillError SANDBOX_UNAVAILABLE with what to do */
   check(): Promise<void>;
-  /** Makes a sandbox for one job, never shared. @throws SkillmillError SANDBOX_UNAVAILABLE */
+  /** Makes a sandbox for one job, never shared. The signal ends the opening at once (what was made so far is removed, in the
+   *  background if that takes longer) and stays bound to the sandbox, see there.
+   *  @throws the signal's reason; SkillmillError SANDBOX_UNAVAILABLE */
   open(job: SandboxJob, signal: AbortSignal): Promise<OpenSandbox>;
-  /** Removes what workers that are no longer alive left behind; returns how many. */
+  /** Removes what workers that are no longer alive left behind, what this one failed to remove, and (docker) every sandbox that
+   *  is past its expiry, whosever it is; returns how many. What of ours is open or being opened stays until its expiry. */
   sweep(isAlive: (owner: string) => Promise<boolean>): Promise<number>;
 }
 

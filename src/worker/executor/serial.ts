@@ -1,3 +1,5 @@
+import { untilAbort } from './until-abort.js';
+
 /** Runs tasks one after another, in the order they came. A failed task does not hold up the next. */
 export class Serial {
   #last: Promise<unknown> = Promise.resolve();
@@ -9,10 +11,17 @@ export class Serial {
     return outcome;
   }
 
-  /** Waits for its turn; the returned function gives it to the next and may be called twice. */
-  async enter(): Promise<() => void> {
-    return await new Promise((entered) => {
+  /** Waits for its turn, or until the signal aborts; the returned function gives the turn to the next and may be called twice.
+   *  @throws the signal's reason */
+  async enter(signal: AbortSignal): Promise<() => void> {
+    const turn = new Promise<() => void>((entered) => {
       void this.run(() => new Promise<void>((leave) => entered(leave)));
     });
+    try {
+      return await untilAbort(turn, signal);
+    } catch (thrown) {
+      void turn.then((leave) => leave()); // when it comes nobody takes it
+      throw thrown;
+    }
   }
 }

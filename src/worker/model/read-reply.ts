@@ -25,7 +25,7 @@ const completionSchema = z.looseObject({
             .array(
               z.looseObject({
                 id: z.string().nullish(),
-                function: z.looseObject({ name: z.string(), arguments: z.unknown() }),
+                function: z.looseObject({ name: z.string(), arguments: z.unknown().optional() }),
               }),
             )
             .nullish(),

@@ -34,7 +34,7 @@ export class LoadedContent {
     const skill = this.skills.get(shown.skill);
     if (skill === undefined) return;
     const { bodyTokens, docTokens } = this.budgets;
-    await this.keep(bodyKey(skill.name), () => this.skills.body(skill), bodyTokens, 'instructions');
+    await this.keep(bodyKey(skill.name), () => this.skills.body(skill), bodyTokens, 'skill’s text');
     for (const path of shown.docs) {
       if (!skill.docs.includes(path)) continue;
       const read = () => this.skills.readDoc(skill, path);

@@ -67,7 +67,7 @@ export function createEventSink(options: SinkOptions): EventSink {
     output(callId, stream, text) {
       const soFar = shown.get(callId) ?? 0;
       const room = outputPerCallChars - soFar;
-      if (room <= 0) return;
+      if (room < 0 || text === '') return; // the rest has been announced
       shown.set(callId, soFar + text.length);
       const cut = text.slice(0, room).replace(/[\ud800-\udbff]$/, '');
       const piece = text.length > room ? `${cut}\n… the rest is not shown here\n` : text;

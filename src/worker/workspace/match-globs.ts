@@ -1,6 +1,7 @@
 import { createContext, Script } from 'node:vm';
 import picomatch from 'picomatch';
 import { z } from 'zod';
+import { errorMessage } from '../../shared/errors/skillmill-error.js';
 
 const patternLimitChars = 512;
 /** A glob becomes a regular expression, and a hostile one with a fitting file name would hold up every turn of the worker. */
@@ -22,7 +23,7 @@ export function matchGlobs<File extends { readonly path: string }>(
   if (usable.length === 0) return [];
   try {
     const rules = usable.map((pattern) =>
-      picomatch.makeRe(pattern, { dot: true, noextglob: true }),
+      picomatch.makeRe(pattern, { dot: true, noextglob: true, flags: 's' }),
     );
     const context = createContext({ rules, paths: files.map((file) => file.path) });
     // The time limit of a context is the one way to stop a regular expression from outside.
@@ -30,8 +31,8 @@ export function matchGlobs<File extends { readonly path: string }>(
       ...iterable(script.runInContext(context, { timeout: matchingLimitMs })),
     ]);
     return files.filter((_, index) => found[index] === true);
-  } catch {
-    warnings.push('nothing was collected: the globs of output_files are too costly to match');
+  } catch (error) {
+    warnings.push(`nothing was collected: the globs could not be matched (${errorMessage(error)})`);
     return [];
   }
 }

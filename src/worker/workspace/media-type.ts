@@ -4,6 +4,8 @@ import mime from 'mime';
 const textual =
   /^(text\/|application\/(json|xml|javascript|x-sh|yaml|toml|sql|x-ndjson|[\w.-]+\+(json|xml))|image\/svg\+xml)/;
 
+const media = /^(audio|font|image|model|video)\//;
+
 export interface MediaType {
   readonly mimeType: string;
   /** May its bytes be shown as text? */
@@ -18,8 +20,12 @@ export function mediaTypeOf(name: string, head: Uint8Array, isWhole: boolean): M
     const plain = named !== undefined && !textual.test(named);
     return { mimeType: plain ? named : 'application/octet-stream', isText: false };
   }
-  if (named === undefined) return { mimeType: 'text/plain', isText: true };
-  return { mimeType: named, isText: textual.test(named) };
+  if (head.byteLength === 0 && named !== undefined) {
+    return { mimeType: named, isText: textual.test(named) };
+  }
+  // A name's ending may mean something else (.ts is a video stream to the registry): readable bytes are text.
+  const isOther = named === undefined || (!textual.test(named) && media.test(named));
+  return { mimeType: isOther ? 'text/plain' : named, isText: true };
 }
 
 /** A piece that is not the whole file may end in the middle of a character. */

@@ -5,7 +5,12 @@ import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-erro
 import type { FileListing, Sandbox, WorkspaceFile } from '../executor/executor.js';
 import { matchGlobs } from './match-globs.js';
 import { mediaTypeOf } from './media-type.js';
-import { expandWorkspaceVariables, insideWorkspace, workspaceFolders } from './workspace-path.js';
+import {
+  expandWorkspaceVariables,
+  globInside,
+  isGlob,
+  workspaceFolders,
+} from './workspace-path.js';
 
 /** What is asked for after a command. */
 export interface CollectRequest {
@@ -83,7 +88,7 @@ function usablePatterns(
 ): readonly string[] {
   return request.globs.flatMap((glob) => {
     const expanded = expandWorkspaceVariables(glob, request.runDir);
-    const path = insideWorkspace(expanded, { workspaceDir: sandbox.workspaceDir, base: '' });
+    const path = globInside(expanded, sandbox.workspaceDir);
     if (path !== undefined) return [path];
     warnings.push(
       `output_files ${show(glob)} is outside skills/, work/, out/ and runs/; nothing was collected for it`,
@@ -94,8 +99,9 @@ function usablePatterns(
 
 /** `out` is always looked at, since what a command leaves there is its output. */
 function foldersOf(patterns: readonly string[]): readonly string[] {
-  const asked = new Set(patterns.map((pattern) => pattern.split('/')[0]));
-  return topFolders.filter((folder) => folder === workspaceFolders.OUTPUT_DIR || asked.has(folder));
+  const tops = patterns.map((pattern) => pattern.split('/')[0] ?? '');
+  const isAsked = (folder: string) => tops.some((top) => top === folder || isGlob(top));
+  return topFolders.filter((folder) => folder === workspaceFolders.OUTPUT_DIR || isAsked(folder));
 }
 
 function withinLimits(

@@ -58,3 +58,17 @@ export function insideWorkspace(
   const top = relative.split('/')[0] ?? '';
   return topFolders.includes(top) ? relative : undefined;
 }
+
+/** Has this part of a path wildcards? */
+export function isGlob(part: string): boolean {
+  return /[*?[\]{}()!]/.test(part);
+}
+
+/** The same for a glob: only files below the four folders are ever matched, so its first part may have wildcards. */
+export function globInside(glob: string, workspaceDir: string): string | undefined {
+  const path = insideWorkspace(glob, { workspaceDir, base: '' });
+  if (path !== undefined) return path;
+  const [first = '', ...others] = glob.split('/');
+  const isChoice = isGlob(first) && !first.includes('*') && !others.includes('..');
+  return isChoice ? glob : undefined;
+}

@@ -117,15 +117,20 @@ describe('passwords', () => {
     expect(complaint(() => loadConfig({ [name]: text }))).not.toContain('s3cret');
   });
 
-  // FAULT in src: only `//…@` without a further / or @ is hidden.
-  it.fails.each([
-    ['with a /', 'redis://:s3cret/x@host:6379'],
-    ['with an @', 'http://:p@s3cret@host'],
-    ['without a scheme', 'user:s3cret@host:6379'],
-    ['with one slash', 'redis:/user:s3cret@host'],
-  ])('are not shown when they are written wrongly: %s', (_, text) => {
-    expect(complaint(() => loadConfig({ REDIS_URL: text }))).not.toContain('s3cret');
-  });
+  it.each(['redis://:s3cret/x@host:6379', 'http://:p@s3cret@host'])(
+    'are not shown when they are written wrongly: %s',
+    (text) => {
+      expect(complaint(() => loadConfig({ REDIS_URL: text }))).not.toContain('s3cret');
+    },
+  );
+
+  // FAULT in src: only what follows `//` is hidden.
+  it.each(['user:s3cret@host:6379', 'redis:/user:s3cret@host'])(
+    'are not shown when the scheme is written wrongly: %s',
+    (text) => {
+      expect(complaint(() => loadConfig({ REDIS_URL: text }))).not.toContain('s3cret');
+    },
+  );
 });
 
 describe('.env', () => {

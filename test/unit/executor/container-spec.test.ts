@@ -47,15 +47,6 @@ describe('the container spec', () => {
     });
   });
 
-  it('names a runtime only when one was chosen', () => {
-    expect(containerSpec({ ...shape, runtime: 'runsc' }, {}).HostConfig).toMatchObject({
-      Runtime: 'runsc',
-    });
-    expect(containerSpec({ ...shape, runtime: undefined }, {}).HostConfig).not.toHaveProperty(
-      'Runtime',
-    );
-  });
-
   it.each([
     [1024, 512],
     [256, 128],

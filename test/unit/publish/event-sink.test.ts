@@ -92,7 +92,7 @@ describe('event sink', () => {
   });
 
   // FAULT in src: when a piece ends exactly at the limit, what follows is left out without a word.
-  it.fails('says that there is more also when a piece ended exactly at the limit', async () => {
+  it('says that there is more also when a piece ended exactly at the limit', async () => {
     const { sink, outputs } = await openSink();
     sink.output('c1', 'stdout', 'x'.repeat(65_536));
     sink.output('c1', 'stdout', 'and more');

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { openClient } from '../open-client.js';
+import { prepareFolder } from '../write-artifacts.js';
 import type { CommandContext, Exit } from '../command-context.js';
 import { plainPrintable } from '../printable.js';
 import { deliverResult, type OutputOptions } from '../follow-to-end.js';
@@ -14,6 +15,7 @@ export function addResultCommand(program: Command, context: CommandContext, exit
     .option('--json', 'print the whole result as one JSON document')
     .option('--out <dir>', 'write the files that the turn made below this folder')
     .action(async (turnId: string, options: OutputOptions & { wait?: boolean }) => {
+      await prepareFolder(options.out);
       await using client = await openClient();
       const result = await client.result(turnId, options.wait === true ? {} : { waitMs: 0 });
       if (result.error !== null && options.json !== true) {

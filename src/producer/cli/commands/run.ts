@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { openClient } from '../open-client.js';
+import { prepareFolder } from '../write-artifacts.js';
 import type { CommandContext, Exit } from '../command-context.js';
 import {
   cancellingOnInterrupt,
@@ -16,6 +17,7 @@ export function addRunCommand(program: Command, context: CommandContext, exit: E
     .option('--json', 'print the whole result as one JSON document')
     .option('--out <dir>', 'write the files that the turn made below this folder')
     .action(async (message: string, options: TurnOptions & OutputOptions) => {
+      await prepareFolder(options.out);
       await using client = await openClient();
       const { turnId } = await client.enqueue(await turnFromArguments(message, options));
       const result = await cancellingOnInterrupt(client, context, turnId, (signal) =>

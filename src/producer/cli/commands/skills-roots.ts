@@ -8,10 +8,13 @@ import { findingLine } from './skills-lines.js';
 
 /** The option that all commands share which look at the roots. */
 export interface RootOptions {
-  readonly root: readonly string[];
+  readonly root?: readonly string[];
 }
 
-const several = (value: string, before: readonly string[]): readonly string[] => [...before, value];
+const several = (value: string, before: readonly string[] = []): readonly string[] => [
+  ...before,
+  value,
+];
 
 /** Adds `--root` to a command. */
 export function withRootOption(command: Command): Command {
@@ -19,13 +22,12 @@ export function withRootOption(command: Command): Command {
     '--root <dir>',
     'folder with skills, in place of SKILLS_ROOT; may be repeated',
     several,
-    [],
   );
 }
 
 /** The roots that the options name, else those of the settings. */
 export function rootsOf(options: RootOptions): readonly string[] {
-  return options.root.length > 0 ? options.root : loadConfig().skills.roots;
+  return options.root ?? loadConfig().skills.roots;
 }
 
 /** Looks at the roots once; the snapshot can be read until `work` has ended. */

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { openClient } from '../open-client.js';
+import { prepareFolder } from '../write-artifacts.js';
 import type { CommandContext, Exit } from '../command-context.js';
 import { deliverResult, followToEnd, type OutputOptions } from '../follow-to-end.js';
 
@@ -12,6 +13,7 @@ export function addWatchCommand(program: Command, context: CommandContext, exit:
     .option('--json', 'print the result as one JSON document at the end')
     .option('--out <dir>', 'write the files that the turn made below this folder')
     .action(async (turnId: string, options: OutputOptions) => {
+      await prepareFolder(options.out);
       await using client = await openClient();
       const result = await followToEnd(client, context, turnId);
       exit(await deliverResult(client, context, result, options));

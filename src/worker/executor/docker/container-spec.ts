@@ -1,10 +1,9 @@
+import { sandboxRoomBytes } from '../../../shared/config/config.js';
 import { SkillmillError } from '../../../shared/errors/skillmill-error.js';
 import type { SandboxLimits } from '../executor.js';
 import { mainScript } from './workspace-layout.js';
 
 const MIB = 1024 * 1024;
-/** Memory above the workspace's size that a sandbox needs at least, for its scratch space and processes. */
-const MIN_FREE_BYTES = 48 * MIB;
 const OPEN_FILES = 4096;
 
 /** Who keeps the staged skills and runs the main process. */
@@ -19,8 +18,6 @@ export const SCRATCH = '/tmp';
 export interface SandboxShape {
   readonly image: string;
   readonly limits: SandboxLimits;
-  /** An engine runtime such as `runsc` (gVisor); the engine's default when absent. */
-  readonly runtime?: string | undefined;
 }
 
 interface ScratchSizes {
@@ -31,8 +28,8 @@ interface ScratchSizes {
 /** Checks the limits of sandboxes against each other. All files of a sandbox live in its memory, so memory must exceed
  *  them: otherwise a full disk kills whatever runs, and not only the command (seen 6 times of 6). @throws SkillmillError CONFIG_INVALID */
 export function checkLimits(limits: SandboxLimits): void {
-  if (limits.memoryBytes - limits.diskBytes >= MIN_FREE_BYTES) return;
-  const needed = Math.ceil((limits.diskBytes + MIN_FREE_BYTES) / MIB);
+  if (limits.memoryBytes - limits.diskBytes >= sandboxRoomBytes) return;
+  const needed = Math.ceil((limits.diskBytes + sandboxRoomBytes) / MIB);
   throw new SkillmillError(
     'CONFIG_INVALID',
     `A sandbox’s files live in its memory: with a disk of ${Math.floor(limits.diskBytes / MIB)} MiB its memory must be at least ${needed} MiB. Raise the memory or lower the disk size.`,
@@ -89,7 +86,6 @@ export function containerSpec(shape: SandboxShape, labels: Record<string, string
         [WORKSPACE]: `rw,exec,nosuid,nodev,size=${limits.diskBytes},uid=1001,gid=1001,mode=0755`,
         [SCRATCH]: `rw,exec,nosuid,nodev,size=${tmpBytes},mode=1777`,
       },
-      ...(shape.runtime === undefined ? {} : { Runtime: shape.runtime }),
     },
   };
 }

@@ -92,13 +92,17 @@ export class DockerEngine {
     }
   }
 
-  /** All containers, running or not, with this label. */
-  async containersWith(label: string, value: string): Promise<readonly LabelledContainer[]> {
+  /** All containers, running or not, with this label, whatever its value. */
+  async containersWith(label: string): Promise<readonly LabelledContainer[]> {
     try {
-      const filters = { label: [`${label}=${value}`] };
+      const filters = { label: [label] };
       const listed = this.#docker.listContainers({ all: true, filters });
       const containers = await withDeadline(listed, CALL_MS, 'listing them');
-      return containers.map((container) => ({ id: container.Id, labels: container.Labels }));
+      return containers.map(({ Id, Names, Labels }) => ({
+        id: Id,
+        name: Names[0]?.replace(/^\//, '') ?? '',
+        labels: Labels,
+      }));
     } catch (thrown) {
       throw sandboxUnavailable('Cannot list the sandboxes', thrown);
     }
@@ -130,6 +134,7 @@ export class DockerEngine {
 /** A container as the sweep sees it. */
 export interface LabelledContainer {
   readonly id: string;
+  readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
 }
 

@@ -13,10 +13,11 @@ import type {
 } from '../executor.js';
 import { isSandboxLost, sandboxLost } from '../sandbox-failure.js';
 import { Serial } from '../serial.js';
+import { untilAbort } from '../until-abort.js';
 import { RUNNER, WORKSPACE } from './container-spec.js';
 import type { DockerEngine } from './docker-engine.js';
 import { execCommand, type ExecOutcome } from './exec-command.js';
-import { runHelper } from './exec-helper.js';
+import { runHelper, type OperationPlace } from './exec-helper.js';
 import { reap } from './reap.js';
 import { putEntries } from './put-entries.js';
 import { layoutScript } from './workspace-layout.js';
@@ -24,27 +25,37 @@ import { listFiles, readFiles } from './workspace-files.js';
 
 const LAYOUT_MS = 30_000;
 
+/** Who has to do with a container besides its sandbox. */
+export interface SandboxTies {
+  readonly log: ExecutorLog;
+  /** Ends all that its owner waits for, but commands: they have signals of their own. */
+  readonly signal: AbortSignal;
+  /** Called when it was closed, whether its container could be removed or not. */
+  readonly onClosed: () => void;
+}
+
 /** One live container. All its operations run one after another, since the end of a command kills every process of the
  *  commands' user, ours included. Modes: open → lost (any failure of the engine; the container is removed) → closed. */
 export class DockerSandbox implements OpenSandbox {
   readonly workspaceDir = WORKSPACE;
   readonly #engine: DockerEngine;
   readonly #container: string;
-  readonly #log: ExecutorLog;
+  readonly #ties: SandboxTies;
   readonly #serial = new Serial();
   #oomKills = 0;
   #gone: SkillmillError | undefined;
   #removal: Promise<void> | undefined;
 
-  constructor(engine: DockerEngine, container: string, log: ExecutorLog) {
+  constructor(engine: DockerEngine, container: string, ties: SandboxTies) {
     this.#engine = engine;
     this.#container = container;
-    this.#log = log;
+    this.#ties = ties;
   }
 
   /** Makes the workspace's folders; before it nothing else may be called. */
   async layOut(): Promise<void> {
-    const helper = { script: layoutScript, user: RUNNER, timeoutMs: LAYOUT_MS };
+    const { signal } = this.#ties;
+    const helper = { script: layoutScript, user: RUNNER, timeoutMs: LAYOUT_MS, signal };
     const result = await runHelper(this.#engine, this.#container, helper);
     if (result.exitCode === 0) return;
     const told = result.stderr || result.stdout.toString('utf8');
@@ -57,7 +68,7 @@ export class DockerSandbox implements OpenSandbox {
   async put(entries: readonly WorkspaceEntry[], owner: EntryOwner): Promise<void> {
     for (const entry of entries) checkEntry(entry, owner);
     if (entries.length === 0) return;
-    await this.#alone(() => putEntries(this.#engine, this.#container, entries, owner));
+    await this.#untilAbort((place) => putEntries(place, entries, owner));
   }
 
   async run(command: Command, hooks: RunHooks): Promise<CommandResult> {
@@ -74,33 +85,40 @@ export class DockerSandbox implements OpenSandbox {
   }
 
   async list(folders: readonly string[], limit: number): Promise<FileListing> {
-    return await this.#alone(async () => {
-      const listing = await listFiles(this.#engine, this.#container, folders, limit);
+    return await this.#untilAbort(async (place) => {
+      const listing = await listFiles(place, folders, limit);
       if (listing.truncated) await this.#reap(true); // a find that nobody reads any more
       return listing;
     });
   }
 
   async *read(paths: readonly string[]): AsyncGenerator<ReadFile> {
-    const leave = await this.#serial.enter();
+    const { signal } = this.#ties;
+    const leave = await this.#serial.enter(signal);
     let whole = false;
     try {
       this.#mustLive();
-      yield* readFiles(this.#engine, this.#container, paths);
+      yield* readFiles(this.#place(), paths);
       whole = true;
     } catch (thrown) {
       this.#noteLoss(thrown);
+      signal.throwIfAborted();
       throw this.#gone ?? thrown;
     } finally {
-      // A reader that stopped early leaves a tar that waits to be read.
-      if (!whole && this.#gone === undefined) await this.#reap(false).catch(() => undefined);
+      // A reader that stopped early leaves a tar that waits to be read; after an abort nobody waits for its end.
+      const waits = !whole && this.#gone === undefined && !signal.aborted;
+      if (waits) await this.#reap(false).catch(() => undefined);
       leave();
     }
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#gone ??= sandboxLost('it was closed');
-    return this.#remove();
+    try {
+      await this.#remove();
+    } finally {
+      this.#ties.onClosed();
+    }
   }
 
   async #exec(command: Command, hooks: RunHooks): Promise<ExecOutcome> {
@@ -128,6 +146,17 @@ export class DockerSandbox implements OpenSandbox {
     }
   }
 
+  /** Like #alone, for what the sandbox's signal ends, be it still waiting for its turn. */
+  async #untilAbort<T>(task: (place: OperationPlace) => Promise<T>): Promise<T> {
+    const { signal } = this.#ties;
+    signal.throwIfAborted();
+    const work = this.#alone(async () => {
+      signal.throwIfAborted();
+      return await task(this.#place());
+    });
+    return await untilAbort(work, signal);
+  }
+
   async #alone<T>(task: () => Promise<T>): Promise<T> {
     return await this.#serial.run(async () => {
       this.#mustLive();
@@ -141,6 +170,10 @@ export class DockerSandbox implements OpenSandbox {
     });
   }
 
+  #place(): OperationPlace {
+    return { engine: this.#engine, container: this.#container, signal: this.#ties.signal };
+  }
+
   #mustLive(): void {
     if (this.#gone !== undefined) throw this.#gone;
   }
@@ -152,7 +185,7 @@ export class DockerSandbox implements OpenSandbox {
   #lose(why: SkillmillError): void {
     if (this.#gone !== undefined) return;
     this.#gone = why;
-    this.#log('warn', why.message, { container: this.#container });
+    this.#ties.log('warn', why.message, { container: this.#container });
     // In the background: what is lost may not answer, and the caller closes the sandbox anyway.
     this.#remove().catch(() => undefined);
   }

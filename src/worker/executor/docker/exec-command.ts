@@ -5,6 +5,7 @@ import type { Command, CommandResult } from '../command.js';
 import { waitForStop, type StopCause } from '../command-stop.js';
 import { within } from '../deadline.js';
 import type { RunHooks } from '../executor.js';
+import { makeDir } from '../make-dir.js';
 import { OutputCap } from '../output-cap.js';
 import { RUNNER, SCRATCH, WORKSPACE } from './container-spec.js';
 import type { DockerEngine, EngineExec } from './docker-engine.js';
@@ -20,15 +21,16 @@ const KILL_AGAIN_MS = 500;
 const PIPE_STDIN_BYTES = 32 * 1024;
 const STDIN_FILE_MS = 60_000;
 
-/** Runs the line ($1) in the folder $2 with the file $3 (if any) as its input, then kills whatever it left running, since a
+/** Makes the folder $4 (if any), runs the line ($1) in the folder $2 with the file $3 (if any) as its input, then kills whatever it left running, since a
  *  background process that holds the output open would keep the exec from ending. Only the command is offered to the
  *  out-of-memory killer first (1000), this shell later (500), the main process last. The shell's own messages go nowhere. */
-const wrapper = `
+const wrapper = `${makeDir}
 exec 3>&2 2>/dev/null
 echo 500 > /proc/self/oom_score_adj
 (
   exec 2>&3 3>&-
   echo 1000 > /proc/self/oom_score_adj
+  if [[ -n $4 ]]; then make_dir ${WORKSPACE} "$4" || exit 126; fi
   cd -- "$2" || exit 126
   if [[ -n $3 ]]; then exec < "$3"; rm -f -- "$3"; fi
   exec -a bash /bin/bash -c -- "$1"
@@ -55,11 +57,12 @@ export async function execCommand(
 ): Promise<ExecOutcome> {
   const stdin = Buffer.from(command.stdin, 'utf8');
   const byFile = stdin.length > PIPE_STDIN_BYTES;
-  const stdinFile = byFile ? await writeStdinFile(engine, container, stdin) : '';
+  const stdinFile = byFile ? await writeStdinFile(engine, container, stdin, hooks.signal) : '';
   const startedAt = performance.now();
   const folder = command.cwd === '' ? WORKSPACE : `${WORKSPACE}/${command.cwd}`;
+  const newDir = command.makeDir ?? '';
   const exec = await engine.exec(container, {
-    argv: ['/bin/bash', '-p', '-c', wrapper, 'bash', command.line, folder, stdinFile],
+    argv: ['/bin/bash', '-p', '-c', wrapper, 'bash', command.line, folder, stdinFile, newDir],
     user: RUNNER,
     env: { HOME: SCRATCH, ...command.env },
     workingDir: '/',
@@ -145,6 +148,7 @@ async function writeStdinFile(
   engine: DockerEngine,
   container: string,
   stdin: Buffer,
+  signal: AbortSignal,
 ): Promise<string> {
   const file = `${SCRATCH}/.stdin-${randomUUID()}`;
   const result = await runHelper(engine, container, {
@@ -153,6 +157,7 @@ async function writeStdinFile(
     user: RUNNER,
     stdin: Readable.from([stdin]),
     timeoutMs: STDIN_FILE_MS,
+    signal,
   });
   if (result.exitCode === 0) return file;
   throw new SkillmillError(

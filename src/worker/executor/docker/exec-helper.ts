@@ -2,6 +2,7 @@ import type { Duplex, Readable } from 'node:stream';
 import { errorMessage } from '../../../shared/errors/skillmill-error.js';
 import { sandboxLost } from '../sandbox-failure.js';
 import { withDeadline } from '../deadline.js';
+import { untilAbort } from '../until-abort.js';
 import { SCRATCH } from './container-spec.js';
 import { Demuxer, type DemuxedPiece } from './demux.js';
 import type { DockerEngine, EngineExec, ExecSpec } from './docker-engine.js';
@@ -31,7 +32,16 @@ export interface Helper {
   readonly user: string;
   readonly stdin?: Readable;
   readonly timeoutMs: number;
+  /** Ends it at once: its connection is cut. Without one only its time does. */
+  readonly signal?: AbortSignal;
   readonly stdoutLimitBytes?: number;
+}
+
+/** Where an operation of a sandbox takes place, and what ends it at once. */
+export interface OperationPlace {
+  readonly engine: DockerEngine;
+  readonly container: string;
+  readonly signal: AbortSignal;
 }
 
 /** How a helper is started: `bash -p`, so that no variable of the image changes what it does. */
@@ -40,9 +50,31 @@ export function helperSpec(script: string, args: readonly string[], user: string
   return { argv, user, env: HELPER_ENV, workingDir: '/', stdin: false };
 }
 
+/** Starts a process whose connection is cut when the signal aborts, also while the engine is still starting it.
+ *  @throws the signal's reason; SkillmillError SANDBOX_UNAVAILABLE with `lost` */
+export async function startExec(
+  engine: DockerEngine,
+  container: string,
+  spec: ExecSpec,
+  signal: AbortSignal,
+): Promise<EngineExec> {
+  signal.throwIfAborted();
+  const starting = engine.exec(container, spec).then((exec) => {
+    const cut = () => exec.socket.destroy();
+    signal.addEventListener('abort', cut, { once: true });
+    exec.socket.once('close', () => signal.removeEventListener('abort', cut));
+    if (signal.aborted) cut();
+    return exec;
+  });
+  return await untilAbort(starting, signal);
+}
+
 /** The pieces of an exec's output, in the order they came; the next read waits until the last piece was used.
- *  @throws SkillmillError SANDBOX_UNAVAILABLE with `lost` when the connection fails */
-export async function* outputOf(socket: Duplex): AsyncGenerator<DemuxedPiece> {
+ *  @throws the reason of a signal that has cut the connection; SkillmillError SANDBOX_UNAVAILABLE with `lost` when it fails */
+export async function* outputOf(
+  socket: Duplex,
+  signal?: AbortSignal,
+): AsyncGenerator<DemuxedPiece> {
   const demuxer = new Demuxer();
   try {
     for await (const chunk of socket) {
@@ -50,6 +82,7 @@ export async function* outputOf(socket: Duplex): AsyncGenerator<DemuxedPiece> {
     }
     demuxer.end();
   } catch (thrown) {
+    signal?.throwIfAborted();
     throw sandboxLost(`the connection to it failed (${errorMessage(thrown)})`, thrown);
   }
 }
@@ -73,20 +106,24 @@ async function drained(socket: Duplex): Promise<void> {
   });
 }
 
-/** Runs one of our own processes to its end. @throws SkillmillError SANDBOX_UNAVAILABLE with `lost` when it cannot run or takes too long */
+/** Runs one of our own processes to its end. @throws the reason of its signal; SkillmillError SANDBOX_UNAVAILABLE with `lost` when it cannot run or takes too long */
 export async function runHelper(
   engine: DockerEngine,
   container: string,
   helper: Helper,
 ): Promise<HelperResult> {
   const spec = helperSpec(helper.script, helper.args ?? [], helper.user);
-  const exec = await engine.exec(container, { ...spec, stdin: helper.stdin !== undefined });
+  const signal = helper.signal ?? new AbortController().signal;
+  const stdin = helper.stdin !== undefined;
+  const exec = await startExec(engine, container, { ...spec, stdin }, signal);
   const feeding = helper.stdin === undefined ? Promise.resolve() : feed(exec.socket, helper.stdin);
-  const work = Promise.all([collect(exec, helper.stdoutLimitBytes ?? 65_536), feeding]);
+  const work = Promise.all([collect(exec, helper.stdoutLimitBytes ?? 65_536, signal), feeding]);
   try {
-    const [result] = await withDeadline(work, helper.timeoutMs, 'an operation in it');
+    const inTime = withDeadline(work, helper.timeoutMs, 'an operation in it');
+    const [result] = await untilAbort(inTime, signal);
     return result;
   } catch (thrown) {
+    signal.throwIfAborted();
     throw sandboxLost(errorMessage(thrown), thrown);
   } finally {
     exec.socket.destroy();
@@ -95,11 +132,15 @@ export async function runHelper(
   }
 }
 
-async function collect(exec: EngineExec, limitBytes: number): Promise<HelperResult> {
+async function collect(
+  exec: EngineExec,
+  limitBytes: number,
+  signal: AbortSignal,
+): Promise<HelperResult> {
   const stdout: Buffer[] = [];
   let stdoutBytes = 0;
   let stderr = '';
-  for await (const { stream, bytes } of outputOf(exec.socket)) {
+  for await (const { stream, bytes } of outputOf(exec.socket, signal)) {
     if (stream === 'stderr') {
       if (stderr.length < STDERR_LIMIT_BYTES) stderr += bytes.toString('utf8');
       continue;

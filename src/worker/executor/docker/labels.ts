@@ -13,13 +13,15 @@ export const labelNames = {
   turn: 'skillmill.turn',
   session: 'skillmill.session',
   created: 'skillmill.created',
+  expires: 'skillmill.expires',
 } as const;
 
-/** The labels of a sandbox made at the given time. */
+/** The labels of a sandbox made at the given time, to be removed by whoever sees it after its lifetime. */
 export function sandboxLabels(
   made: SandboxOwner,
   job: SandboxJob,
   createdAt: Date,
+  lifetimeMs: number,
 ): Record<string, string> {
   return {
     [labelNames.owner]: made.owner,
@@ -27,5 +29,11 @@ export function sandboxLabels(
     [labelNames.turn]: job.turnId,
     [labelNames.session]: job.sessionId,
     [labelNames.created]: createdAt.toISOString(),
+    [labelNames.expires]: new Date(createdAt.getTime() + lifetimeMs).toISOString(),
   };
+}
+
+/** Is a sandbox with these labels past its time? One without a readable expiry never is. */
+export function isExpired(labels: Readonly<Record<string, string>>, now: Date): boolean {
+  return Date.parse(labels[labelNames.expires] ?? '') <= now.getTime();
 }

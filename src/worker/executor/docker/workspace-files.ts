@@ -4,8 +4,15 @@ import type { FileListing, ReadFile, WorkspaceFile } from '../executor.js';
 import { ListingBuilder, UNREADABLE } from '../listing.js';
 import { sandboxLost } from '../sandbox-failure.js';
 import { RUNNER, WORKSPACE } from './container-spec.js';
-import type { DockerEngine } from './docker-engine.js';
-import { feed, helperSpec, outputOf, runHelper } from './exec-helper.js';
+import type { EngineExec } from './docker-engine.js';
+import {
+  feed,
+  helperSpec,
+  outputOf,
+  runHelper,
+  startExec,
+  type OperationPlace,
+} from './exec-helper.js';
 import { unpackFiles } from './tar-transfer.js';
 
 const LIST_MS = 120_000;
@@ -51,10 +58,9 @@ const skipReasons: Readonly<Record<string, string>> = {
   c: 'a device',
 };
 
-/** Lists regular files below the folders. @throws SkillmillError SANDBOX_UNAVAILABLE with `lost` */
+/** Lists regular files below the folders. @throws the signal's reason; SkillmillError SANDBOX_UNAVAILABLE with `lost` */
 export async function listFiles(
-  engine: DockerEngine,
-  container: string,
+  { engine, container, signal }: OperationPlace,
   folders: readonly string[],
   limit: number,
 ): Promise<FileListing> {
@@ -64,6 +70,7 @@ export async function listFiles(
     args: folders,
     user: RUNNER,
     timeoutMs: LIST_MS,
+    signal,
     stdoutLimitBytes: LIST_BYTES,
   });
   if (result.exitCode > 1) {
@@ -103,18 +110,18 @@ function toFile(path: string, size: string, fingerprint: string): WorkspaceFile 
   return { path, sizeBytes: Number(size), fingerprint };
 }
 
-/** Opens files for reading, in order. @throws SkillmillError SANDBOX_UNAVAILABLE with `lost` */
+/** Opens files for reading, in order. @throws the signal's reason; SkillmillError SANDBOX_UNAVAILABLE with `lost` */
 export async function* readFiles(
-  engine: DockerEngine,
-  container: string,
+  { engine, container, signal }: OperationPlace,
   paths: readonly string[],
 ): AsyncGenerator<ReadFile> {
   if (paths.length === 0) return;
-  const exec = await engine.exec(container, { ...helperSpec(readScript, [], RUNNER), stdin: true });
+  const spec = { ...helperSpec(readScript, [], RUNNER), stdin: true };
+  const exec = await startExec(engine, container, spec, signal);
   try {
     const wanted = Readable.from(paths.map((path) => Buffer.from(`${path}\0`, 'utf8')));
     const feeding = feed(exec.socket, wanted);
-    const archive = Readable.from(stdoutOf(exec.socket), { objectMode: false });
+    const archive = Readable.from(stdoutOf(exec, signal), { objectMode: false });
     let next = 0;
     for await (const file of unpackFiles(archive)) {
       const path = file.path.replace(/^\.\//, '');
@@ -131,8 +138,10 @@ export async function* readFiles(
   }
 }
 
-async function* stdoutOf(socket: Parameters<typeof outputOf>[0]): AsyncGenerator<Buffer> {
-  for await (const { stream, bytes } of outputOf(socket)) if (stream === 'stdout') yield bytes;
+async function* stdoutOf(exec: EngineExec, signal: AbortSignal): AsyncGenerator<Buffer> {
+  for await (const { stream, bytes } of outputOf(exec.socket, signal)) {
+    if (stream === 'stdout') yield bytes;
+  }
 }
 
 function unreadable(path: string): ReadFile {

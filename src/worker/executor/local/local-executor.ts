@@ -1,13 +1,18 @@
-import { mkdir, mkdtemp, readdir, realpath } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { mkdir, readdir, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { errorMessage } from '../../../shared/errors/skillmill-error.js';
+import { within } from '../deadline.js';
 import type { ExecutorLog } from '../executor-log.js';
 import type { Executor, OpenSandbox } from '../executor.js';
 import { sandboxUnavailable } from '../sandbox-failure.js';
 import { LocalSandbox, type LocalFolders } from './local-sandbox.js';
 import { removeTree } from './remove-tree.js';
+import { untilAbort } from '../until-abort.js';
 
+/** How long a failed opening waits for the removal of what it made; after it the removal goes on alone. */
+const FAILED_REMOVAL_MS = 2000;
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** Whose workspaces these are, and where they lie. */
@@ -23,16 +28,25 @@ export interface LocalExecutorOptions {
   readonly log?: ExecutorLog | undefined;
 }
 
+/** What all workspaces of one executor share. */
+interface Making {
+  readonly options: LocalExecutorOptions;
+  readonly parentDir: string;
+  /** Names of the folders that are open or being opened: one of ours that is not among them was left over. */
+  readonly open: Set<string>;
+}
+
 /** An executor that runs commands as processes of this machine in a temporary folder: for development, it isolates nothing. */
 export function createLocalExecutor(options: LocalExecutorOptions): Executor {
   const parentDir = options.parentDir ?? tmpdir();
+  const making: Making = { options, parentDir, open: new Set() };
   return {
     name: 'local',
     check: async () => {
       await makeParent(parentDir);
     },
-    open: async (_job, signal) => await open(options, parentDir, signal),
-    sweep: async (isAlive) => await sweep(options, parentDir, isAlive),
+    open: async (_job, signal) => await open(making, signal),
+    sweep: async (isAlive) => await sweep(making, isAlive),
   };
 }
 
@@ -45,31 +59,37 @@ async function makeParent(parentDir: string): Promise<string> {
   }
 }
 
-async function open(
-  options: LocalExecutorOptions,
-  parentDir: string,
-  signal: AbortSignal,
-): Promise<OpenSandbox> {
+async function open(making: Making, signal: AbortSignal): Promise<OpenSandbox> {
   signal.throwIfAborted();
-  const parent = await makeParent(parentDir);
-  const root = await mkdtemp(join(parent, folderPrefix(options.deployment, options.owner))).catch(
-    (thrown: unknown) => {
-      throw sandboxUnavailable(`Cannot make a workspace in ${parent}`, thrown);
-    },
-  );
+  const { options, open: opened } = making;
+  const parent = await untilAbort(makeParent(making.parentDir), signal);
+  const root = join(parent, `${folderPrefix(options.deployment, options.owner)}${randomUUID()}`);
   const folders = { root, workspace: join(root, 'workspace'), scratch: join(root, 'scratch') };
-  const sandbox = new LocalSandbox(folders, options.basePath ?? DEFAULT_PATH);
+  const sandbox = new LocalSandbox(folders, {
+    basePath: options.basePath ?? DEFAULT_PATH,
+    signal,
+    onClosed: () => opened.delete(basename(root)),
+  });
+  opened.add(basename(root));
+  const laidOut = layOut(folders);
   try {
-    await layOut(folders);
-    signal.throwIfAborted();
+    await untilAbort(laidOut, signal);
     return sandbox;
   } catch (thrown) {
-    await sandbox.close();
+    const removal = laidOut.catch(() => undefined).then(() => sandbox.close());
+    const told = removal.catch((failure: unknown) => {
+      const fields = { root, failure: errorMessage(failure) };
+      options.log?.('warn', 'a workspace that could not be opened cannot be removed', fields);
+    });
+    await within(told, FAILED_REMOVAL_MS);
     throw thrown;
   }
 }
 
 async function layOut(folders: LocalFolders): Promise<void> {
+  await mkdir(folders.root, { mode: 0o700 }).catch((thrown: unknown) => {
+    throw sandboxUnavailable(`Cannot make the workspace ${folders.root}`, thrown);
+  });
   for (const name of ['skills', 'work/inputs', 'out', 'runs']) {
     await mkdir(join(folders.workspace, name), { recursive: true });
   }
@@ -77,15 +97,14 @@ async function layOut(folders: LocalFolders): Promise<void> {
 }
 
 async function sweep(
-  options: LocalExecutorOptions,
-  parentDir: string,
+  { options, parentDir, open: opened }: Making,
   isAlive: (owner: string) => Promise<boolean>,
 ): Promise<number> {
-  const known = new Map<string, boolean>([[options.owner, true]]);
+  const known = new Map<string, boolean>([[options.owner, false]]);
   let removed = 0;
   for (const name of await readdir(parentDir).catch(() => [])) {
     const owner = ownerOf(name, options.deployment);
-    if (owner === undefined) continue;
+    if (owner === undefined || opened.has(name)) continue;
     const alive = known.get(owner) ?? (await isAlive(owner));
     known.set(owner, alive);
     if (alive) continue;

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { errorMessage } from '../../../shared/errors/skillmill-error.js';
 import { checkEntry } from '../check-entry.js';
 import type { Command, CommandResult } from '../command.js';
 import type {
@@ -9,8 +10,10 @@ import type {
   RunHooks,
   WorkspaceEntry,
 } from '../executor.js';
+import { putFailed } from '../put-failure.js';
 import { sandboxLost, sandboxUnavailable } from '../sandbox-failure.js';
 import { Serial } from '../serial.js';
+import { untilAbort } from '../until-abort.js';
 import { placeEntries } from './place-entries.js';
 import { removeTree } from './remove-tree.js';
 import { runProcess } from './run-process.js';
@@ -23,28 +26,46 @@ export interface LocalFolders {
   readonly scratch: string;
 }
 
+const FULL_CODES: readonly unknown[] = ['ENOSPC', 'EDQUOT', 'EFBIG'];
+/** What the file system says when what lies in the workspace is in the way. */
+const IN_THE_WAY_CODES: readonly unknown[] = [
+  ...['EACCES', 'EPERM', 'ENOTDIR', 'EISDIR', 'ERR_FS_EISDIR'],
+  ...['EEXIST', 'ENOTEMPTY', 'ENAMETOOLONG', 'ELOOP'],
+];
+
+/** What a local sandbox has to do with besides its folders. */
+export interface LocalTies {
+  /** PATH of its commands. */
+  readonly basePath: string;
+  /** Ends all that its owner waits for, but commands: they have signals of their own. */
+  readonly signal: AbortSignal;
+  /** Called when it was closed, whether its folders could be removed or not. */
+  readonly onClosed: () => void;
+}
+
 /** A workspace in a temporary folder of this machine. It isolates nothing. */
 export class LocalSandbox implements OpenSandbox {
   readonly workspaceDir: string;
   readonly #folders: LocalFolders;
-  readonly #basePath: string;
+  readonly #ties: LocalTies;
   readonly #serial = new Serial();
   readonly #closing = new AbortController();
   #removal: Promise<void> | undefined;
 
-  constructor(folders: LocalFolders, basePath: string) {
+  constructor(folders: LocalFolders, ties: LocalTies) {
     this.workspaceDir = folders.workspace;
     this.#folders = folders;
-    this.#basePath = basePath;
+    this.#ties = ties;
   }
 
   async put(entries: readonly WorkspaceEntry[], owner: EntryOwner): Promise<void> {
     for (const entry of entries) checkEntry(entry, owner);
-    await this.#alone(async () => {
+    await this.#untilAbort(async (signal) => {
       try {
-        await placeEntries(this.#folders.workspace, entries, owner);
+        await placeEntries(this.#folders.workspace, entries, owner, signal);
       } catch (thrown) {
-        throw sandboxUnavailable('Files cannot be put into the workspace', thrown);
+        signal.throwIfAborted();
+        throw failureOf(thrown);
       }
     });
   }
@@ -53,25 +74,30 @@ export class LocalSandbox implements OpenSandbox {
     return await this.#alone(async () => {
       const signal = AbortSignal.any([hooks.signal, this.#closing.signal]);
       const folder = join(this.#folders.workspace, command.cwd);
-      return await runProcess(command, folder, this.#environment(command), { ...hooks, signal });
+      const { workspace } = this.#folders;
+      const env = this.#environment(command);
+      return await runProcess(command, { workspace, folder, env }, { ...hooks, signal });
     });
   }
 
   async list(folders: readonly string[], limit: number): Promise<FileListing> {
-    return await this.#alone(() => listTree(this.#folders.workspace, folders, limit));
+    return await this.#untilAbort((signal) =>
+      listTree(this.#folders.workspace, folders, limit, signal),
+    );
   }
 
   async *read(paths: readonly string[]): AsyncGenerator<ReadFile> {
-    const leave = await this.#serial.enter();
+    const { signal } = this.#ties;
+    const leave = await this.#serial.enter(signal);
     try {
       this.#closing.signal.throwIfAborted();
-      yield* readTree(this.#folders.workspace, paths);
+      yield* readTree(this.#folders.workspace, paths, signal);
     } finally {
       leave();
     }
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#closing.abort(sandboxLost('it was closed'));
     this.#removal ??= this.#serial
       .run(() => removeTree(this.#folders.root))
@@ -79,14 +105,29 @@ export class LocalSandbox implements OpenSandbox {
         this.#removal = undefined; // the next close tries again
         throw sandboxUnavailable(`Cannot remove ${this.#folders.root}`, thrown);
       });
-    return this.#removal;
+    try {
+      await this.#removal;
+    } finally {
+      this.#ties.onClosed();
+    }
   }
 
   /** Nothing of the worker's own environment: it holds keys. */
   #environment(command: Command): Record<string, string> {
     const { scratch } = this.#folders;
-    const own = { PATH: this.#basePath, HOME: scratch, TMPDIR: scratch, LANG: 'C.UTF-8' };
+    const own = { PATH: this.#ties.basePath, HOME: scratch, TMPDIR: scratch, LANG: 'C.UTF-8' };
     return { ...own, ...command.env };
+  }
+
+  /** Like #alone, for what the sandbox's signal ends, be it still waiting for its turn. */
+  async #untilAbort<T>(task: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const { signal } = this.#ties;
+    signal.throwIfAborted();
+    const work = this.#alone(async () => {
+      signal.throwIfAborted();
+      return await task(signal);
+    });
+    return await untilAbort(work, signal);
   }
 
   async #alone<T>(task: () => Promise<T>): Promise<T> {
@@ -95,4 +136,11 @@ export class LocalSandbox implements OpenSandbox {
       return await task();
     });
   }
+}
+
+function failureOf(thrown: unknown): Error {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  const full = FULL_CODES.includes(code);
+  if (full || IN_THE_WAY_CODES.includes(code)) return putFailed(errorMessage(thrown), full, thrown);
+  return sandboxUnavailable('Files cannot be put into the workspace', thrown);
 }

@@ -8,6 +8,7 @@ import { waitForStop, type StopCause } from '../command-stop.js';
 import type { Command, CommandResult, OutputStream } from '../command.js';
 import { within } from '../deadline.js';
 import type { RunHooks } from '../executor.js';
+import { makeDir } from '../make-dir.js';
 import { OutputCap } from '../output-cap.js';
 import { sandboxUnavailable } from '../sandbox-failure.js';
 import { killMarked, killQuietly } from './marked-processes.js';
@@ -24,22 +25,33 @@ interface Running {
   readonly marker: string;
 }
 
-/** Enters the folder ($2), then becomes the command ($1). */
-const wrapper = 'cd -- "$2" || exit 126; exec -a bash /bin/bash -c -- "$1"';
+/** Where a command runs, in absolute paths, and all of its environment. */
+export interface ProcessPlace {
+  readonly workspace: string;
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/** Makes the folder $4 (if any) below $3, enters the folder $2, then becomes the command ($1). */
+const wrapper = `${makeDir}
+if [[ -n $4 ]]; then make_dir "$3" "$4" || exit 126; fi
+cd -- "$2" || exit 126
+exec -a bash /bin/bash -c -- "$1"
+`;
 
 /** Runs one command as a process of this machine, in the folder and with exactly the given environment; when it returns, what
  *  the command started is dead. @throws the signal's reason when aborted; SkillmillError TOOL_INPUT_INVALID, SANDBOX_UNAVAILABLE */
 export async function runProcess(
   command: Command,
-  folder: string,
-  env: Readonly<Record<string, string>>,
+  { workspace, folder, env }: ProcessPlace,
   hooks: RunHooks,
 ): Promise<CommandResult> {
   checkCommand(command);
   hooks.signal.throwIfAborted();
   const mark = randomUUID();
   const startedAt = performance.now();
-  const child = spawn('/bin/bash', ['-p', '-c', wrapper, 'bash', command.line, folder], {
+  const values = [command.line, folder, workspace, command.makeDir ?? ''];
+  const child = spawn('/bin/bash', ['-p', '-c', wrapper, 'bash', ...values], {
     cwd: '/',
     env: { ...env, [MARKER]: mark },
     detached: true,

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createDockerExecutor } from '../../src/worker/executor/docker/docker-executor.js';
+import { containersOf, docker } from '../support/docker.js';
+import {
+  file,
+  job,
+  never,
+  onceOutput,
+  out,
+  readAll,
+  sh,
+  withSandbox,
+  type ExecutorHarness,
+} from './executor-harness.js';
+
+const lost = { code: 'SANDBOX_UNAVAILABLE', details: { lost: true } };
+
+/** What happens when a container goes, or when the engine fails. */
+export function engineSuite(
+  harness: ExecutorHarness,
+  options: Parameters<typeof createDockerExecutor>[0],
+): void {
+  const executor = harness.makeExecutor();
+
+  afterEach(async () => expect(await harness.leftovers()).toEqual([]));
+
+  describe('a container that goes', () => {
+    it('in the middle of a command is a lost sandbox, then and later', async () => {
+      const sandbox = await executor.open(job, never);
+      const [name = ''] = await containersOf(options.deployment);
+      const remove = () => void docker.getContainer(name.slice(1)).remove({ force: true });
+      await expect(
+        sh(sandbox, 'echo begun; sleep 60', {}, onceOutput('begun', remove)),
+      ).rejects.toMatchObject(lost);
+      await expect(sh(sandbox, 'echo no')).rejects.toMatchObject(lost);
+      await expect(sandbox.put([file('work/f', '')], 'command')).rejects.toMatchObject(lost);
+      await expect(sandbox.list(['out'], 1)).rejects.toMatchObject(lost);
+      await expect(readAll(sandbox, ['out/f'])).rejects.toMatchObject(lost);
+      await sandbox.close();
+      // The engine was removing it already when close asked.
+      await expect.poll(() => harness.leftovers(), { timeout: 10_000 }).toEqual([]);
+    });
+
+    it('between commands is a lost sandbox', async () => {
+      const sandbox = await executor.open(job, never);
+      const [name = ''] = await containersOf(options.deployment);
+      await docker.getContainer(name.slice(1)).remove({ force: true });
+      await expect(readAll(sandbox, ['out/f'])).rejects.toMatchObject(lost);
+      await Promise.all([sandbox.close(), sandbox.close()]);
+    });
+  });
+
+  describe('a sandbox past its expiry', () => {
+    it('is removed by whoever sweeps', async () => {
+      const deployment = `${options.deployment}-other`;
+      const other = createDockerExecutor({ ...options, deployment, maxLifetimeMs: 0 });
+      const lasting = createDockerExecutor({ ...options, deployment });
+      await other.open(job, never);
+      await withSandbox(lasting, async (sandbox) => {
+        expect(await containersOf(deployment)).toHaveLength(2);
+        await executor.sweep(() => Promise.resolve(true));
+        await expect.poll(() => containersOf(deployment), { timeout: 10_000 }).toHaveLength(1);
+        expect(await out(sandbox, 'echo lives')).toBe('lives\n');
+      });
+      expect(await containersOf(deployment)).toEqual([]);
+    });
+  });
+
+  describe('an engine that does not answer', () => {
+    it('does not keep an opening from being aborted', async () => {
+      const connections = new Set<Socket>();
+      const server = createServer((socket) => connections.add(socket)).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const { port } = server.address() as AddressInfo;
+      const warned: string[] = [];
+      const silent = createDockerExecutor({
+        ...options,
+        dockerHost: `tcp://127.0.0.1:${port}`,
+        log: (_level, message) => warned.push(message),
+      });
+      const controller = new AbortController();
+      const reason = new Error('cancelled');
+      server.once('connection', () => controller.abort(reason));
+      await expect(silent.open(job, controller.signal)).rejects.toBe(reason);
+      expect(warned).toEqual([]); // it still waits for the engine
+      server.close();
+      for (const socket of connections) socket.destroy();
+      await expect.poll(() => warned).toEqual([expect.stringContaining('not be removed either')]);
+    });
+  });
+
+  describe('what is needed', () => {
+    it('is checked: the engine and the image', async () => {
+      await executor.check();
+      const noImage = createDockerExecutor({ ...options, image: 'skillmill/none:0' });
+      await expect(noImage.check()).rejects.toThrow(
+        /no image skillmill\/none:0.*docker compose --profile build build runner/,
+      );
+      await expect(noImage.open(job, never)).rejects.toMatchObject({ code: 'SANDBOX_UNAVAILABLE' });
+      for (const dockerHost of ['unix:///nowhere/docker.sock', 'tcp://127.0.0.1:1']) {
+        const noEngine = createDockerExecutor({ ...options, dockerHost });
+        await expect(noEngine.check()).rejects.toThrow(dockerHost);
+        await expect(noEngine.open(job, never)).rejects.toMatchObject({
+          code: 'SANDBOX_UNAVAILABLE',
+        });
+      }
+    });
+  });
+}
