@@ -35,8 +35,7 @@ Arguments:
 Options:
   --session <id>         session to continue (default: a new one)
   --skill <name>         load this skill first; may be repeated
-  --file <src[:dest]>    put a file into work/inputs/; may be repeated (default:
-                         [])
+  --file <src[:dest]>    put a file into work/inputs/; may be repeated
   --model <name>         model for this turn
   --instructions <text>  system instructions for this turn
   --timeout <seconds>    fail the turn after this time
@@ -54,8 +53,7 @@ Arguments:
 Options:
   --session <id>         session to continue (default: a new one)
   --skill <name>         load this skill first; may be repeated
-  --file <src[:dest]>    put a file into work/inputs/; may be repeated (default:
-                         [])
+  --file <src[:dest]>    put a file into work/inputs/; may be repeated
   --model <name>         model for this turn
   --instructions <text>  system instructions for this turn
   --timeout <seconds>    fail the turn after this time

@@ -77,9 +77,9 @@ describe('loadConfig', () => {
   );
 
   it('takes an empty variable for one that is not set', () => {
-    const { worker, store } = loadConfig({ SKILLMILL_CONCURRENCY: '', REDIS_URL: '' });
+    const { worker, store } = loadConfig({ SKILLMILL_CONCURRENCY: '', SKILLMILL_TENANT: '' });
     expect(worker.concurrency).toBe(4);
-    expect(store.redisUrls).toEqual(['redis://127.0.0.1:6379']);
+    expect(store.tenant).toBe('default');
   });
 
   it('understands the names of tRPC-Agent, and its own first', () => {
