@@ -5,6 +5,7 @@ import { openBlobStore } from '../shared/blobs/open-blob-store.js';
 import type { Logger } from '../shared/logging/logger.js';
 import type { TurnQueue } from '../shared/queue/turn-queue.js';
 import type { RedisClient } from '../shared/redis/redis-client.js';
+import { lockFaults, type SkillLock } from '../shared/skills/skill-lock.js';
 import type { SkillRepository } from '../shared/skills/skill-repository.js';
 import { createDockerExecutor } from './executor/docker/docker-executor.js';
 import type { Executor } from './executor/executor.js';
@@ -56,6 +57,8 @@ export interface Parts {
   readonly executor: Executor;
   readonly repository: SkillRepository;
   readonly toolbox: Toolbox;
+  /** What skills have to be when the roots are frozen. */
+  readonly lock: SkillLock | undefined;
   readonly handOver: AbortSignal;
   readonly logger: Logger;
 }
@@ -80,7 +83,12 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
     sessionTtlSeconds: config.store.sessionTtlSeconds,
     async openSkills(allowed) {
       const snapshot = await repository.snapshot();
-      return openTurnSkills(allowed === undefined ? snapshot : snapshot.allowed(allowed));
+      const visible = allowed === undefined ? snapshot : snapshot.allowed(allowed);
+      const { lock } = parts;
+      return openTurnSkills(
+        visible,
+        lock === undefined ? undefined : (skill) => lockFaults(lock, skill),
+      );
     },
   };
 }

@@ -10,6 +10,7 @@ import {
   requireRedis,
   type RedisClient,
 } from '../shared/redis/redis-client.js';
+import { readSkillLock, type SkillLock } from '../shared/skills/skill-lock.js';
 import { openSkillRepository, type SkillRepository } from '../shared/skills/skill-repository.js';
 import { checkRedisPolicy } from './check-redis-policy.js';
 import { composeTurnDeps, makeExecutor, makeWorkerId } from './compose.js';
@@ -49,6 +50,7 @@ export async function startWorker(config: Config): Promise<RunningWorker> {
     const executor = makeExecutor(config.executor, workerId, await deploymentId(redis), logger);
     await executor.check();
     const toolbox = await openToolbox(config);
+    const lock = config.skills.frozen ? await readSkillLock(config.skills.lockPath) : undefined;
     await reportSkills(repository, logger);
     if (!(await isSharedFolder(redis, config.store.dataDir))) {
       logger.log(
@@ -60,7 +62,7 @@ export async function startWorker(config: Config): Promise<RunningWorker> {
       );
     }
     await beat(redis, workerId);
-    return run({ config, workerId, logger, redis, executor, repository, toolbox });
+    return run({ config, workerId, logger, redis, executor, repository, toolbox, lock });
   } catch (error) {
     await repository.close();
     closeRedis(redis);
@@ -76,6 +78,7 @@ interface WorkerParts {
   readonly executor: Executor;
   readonly repository: SkillRepository;
   readonly toolbox: Toolbox;
+  readonly lock: SkillLock | undefined;
 }
 
 function run(parts: WorkerParts): RunningWorker {

@@ -64,6 +64,7 @@ export const requirements = {
     '`skills list` and `show` tell of every skill and of all that is wrong, without Redis; they print nothing that a terminal would obey',
   'skills-validate':
     '`skills validate` prints every fault with file, line and rule, and exits 1 only when one is an error',
+  'skills-frozen': 'a frozen worker uses no skill that is not as the skills lock says',
   'skills-lock':
     '`skills lock` pins every skill by its digest, and `skills verify` names each that is changed, missing or extra',
 } as const;

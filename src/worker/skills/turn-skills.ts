@@ -10,6 +10,8 @@ export interface TurnSkills {
   /** Sorted by name. */
   readonly skills: readonly Skill[];
   get(name: string): Skill | undefined;
+  /** Why a skill that is there may not be used: it is not what the skills lock says. */
+  refusal(name: string): string | undefined;
   /** Names that may have been meant, nearest first. */
   suggest(name: string): readonly string[];
   /** A doc's text, `__BASE_DIR__` filled in. @throws SkillmillError SKILL_INVALID */
@@ -21,12 +23,24 @@ export interface TurnSkills {
 }
 
 /** A snapshot of the repository as one turn sees it: `__BASE_DIR__` is the skill's folder in the turn's workspace. */
-export function openTurnSkills(snapshot: SkillSnapshot): TurnSkills {
+export function openTurnSkills(
+  seen: SkillSnapshot,
+  faultOf: (skill: Skill) => string | undefined = () => undefined,
+): TurnSkills {
+  const refusals = new Map(
+    seen.skills.flatMap((skill) => {
+      const fault = faultOf(skill);
+      return fault === undefined ? [] : [[skill.name, fault]];
+    }),
+  );
+  const usable = seen.skills.filter(({ name }) => !refusals.has(name)).map(({ name }) => name);
+  const snapshot = refusals.size === 0 ? seen : seen.allowed(usable);
   // The variable is right in every executor, and tells the model nothing of the host.
   const baseDir = (skill: Skill) => `$SKILLS_DIR/${skill.name}`;
   return {
     skills: snapshot.skills,
     get: (name) => snapshot.get(name),
+    refusal: (name) => refusals.get(name),
     suggest: (name) => snapshot.suggest(name),
     readDoc: (skill, path) => snapshot.readDoc(skill.name, path, baseDir(skill)),
     body: (skill) => withBaseDir(skill.body, baseDir(skill)),
@@ -34,8 +48,10 @@ export function openTurnSkills(snapshot: SkillSnapshot): TurnSkills {
   };
 }
 
-/** A sentence for a name that no visible skill has. */
+/** A sentence for a name that no skill has which may be used. */
 export function unknownSkillMessage(skills: TurnSkills, name: string): string {
+  const refusal = skills.refusal(name);
+  if (refusal !== undefined) return refusal;
   const near = skills.suggest(name);
   const all = skills.skills.map((skill) => skill.name);
   const shown = near.length > 0 ? near : all.slice(0, 20);

@@ -3,11 +3,12 @@ import type { Skill } from '../../shared/skills/skill.js';
 import type { LoadedSkill, Selection, SkillState } from '../session/skill-state.js';
 import { unknownSkillMessage, type TurnSkills } from '../skills/turn-skills.js';
 
-/** The skill of this name. @throws SkillmillError SKILL_NOT_FOUND with the names that may have been meant */
+/** The skill of this name. @throws SkillmillError SKILL_NOT_FOUND with the names that may have been meant, SKILL_INVALID for one that is not as locked */
 export function requireSkill(skills: TurnSkills, name: string): Skill {
   const skill = skills.get(name);
   if (skill !== undefined) return skill;
-  throw new SkillmillError('SKILL_NOT_FOUND', unknownSkillMessage(skills, name));
+  const code = skills.refusal(name) === undefined ? 'SKILL_NOT_FOUND' : 'SKILL_INVALID';
+  throw new SkillmillError(code, unknownSkillMessage(skills, name));
 }
 
 /** What is loaded of a skill. @throws SkillmillError SKILL_NOT_LOADED */

@@ -1,8 +1,17 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { turnResultSchema } from '../../../src/shared/contracts/index.js';
-import type { Step, WireRequest } from '../../../examples/scripted-model.js';
+import type { Step } from '../../../examples/scripted-model.js';
 import { projectDir, type Env } from '../../support/cli.js';
+import {
+  call,
+  expectPrefixes,
+  load,
+  skillTools,
+  textsOf,
+  toolNames,
+  turnsOf,
+  weatherTools,
+} from '../../support/skill-turns.js';
 import { openWorld, type World } from '../../support/world.js';
 
 let world: World;
@@ -11,45 +20,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const call = (name: string, args: Record<string, unknown> = {}): Step => ({
-  calls: [{ name, arguments: args }],
-});
-const load = (skill: string, more = {}) => call('skill_load', { skill_name: skill, ...more });
-
-/** Runs turns of one session on a worker with these settings; gives each turn's result and the requests made. */
-async function turns(env: Env, session: string, scripts: Step[][]) {
-  const worker = await world.worker(env);
-  const from = world.model.requests.length;
-  const results = [];
-  for (const [index, steps] of scripts.entries()) {
-    const message = `${session} turn ${index}`;
-    world.script(message, steps);
-    const outcome = await world.run(['run', message, '--session', session, '--json']);
-    results.push(turnResultSchema.parse(JSON.parse(outcome.stdout)));
-  }
-  await worker.end();
-  return { results, requests: world.model.requests.slice(from) };
-}
-
-const toolNames = (request: WireRequest | undefined) =>
-  (request?.tools ?? []).map((tool) => tool.function.name);
-const textsOf = (request: WireRequest | undefined) => JSON.stringify(request?.messages);
-const expectPrefixes = (requests: readonly WireRequest[]) => {
-  for (const [index, request] of requests.slice(1).entries()) {
-    const before = textsOf(requests[index]).slice(0, -1);
-    expect(textsOf(request).startsWith(before), `request ${index + 1}`).toBe(true);
-  }
-};
-const skillTools = [
-  'skill_list',
-  'skill_list_tools',
-  'skill_load',
-  'skill_select_tools',
-  'skill_list_docs',
-  'skill_select_docs',
-  'skill_run',
-];
-const weatherTools = ['search_city_by_name', 'get_current_weather', 'get_weather_forecast'];
+const turns = (env: Env, session: string, scripts: Step[][]) =>
+  turnsOf(world, env, session, scripts);
 
 describe('the toolbox', () => {
   it('makes active what a loaded skill selects, and nothing else [dynamic-tools, prompt-prefix]', async () => {
@@ -207,37 +179,5 @@ describe('load modes', () => {
       ],
     ]);
     expect(results[0]?.toolCalls[2]?.error).toMatchObject({ code: 'TOOL_NOT_ACTIVE' });
-  });
-});
-
-describe('the prompt', () => {
-  it('may carry loaded skills in the system message [skill-prompt]', async () => {
-    const { requests } = await turns({ SKILLMILL_SKILL_CONTENT: 'system' }, 'system', [
-      [load('file-tools'), { text: 'loaded' }],
-    ]);
-    const [system, ...others] = requests[1]?.messages ?? [];
-    expect(String(system?.content)).toContain('[Loaded] file-tools');
-    expect(JSON.stringify(others)).not.toContain('[Loaded]');
-  });
-
-  it('offers what is registered: knowledge_only knows no skill_run [skill-prompt]', async () => {
-    const { requests, results } = await turns(
-      { SKILLMILL_SKILL_PROFILE: 'knowledge_only' },
-      'known',
-      [[call('skill_run', { skill: 'file-tools', command: 'true' }), { text: 'done' }]],
-    );
-    expect(toolNames(requests[0])).toEqual(skillTools.filter((name) => name !== 'skill_run'));
-    expect(String(requests[0]?.messages[0]?.content)).not.toContain('skill_run');
-    expect(results[0]?.toolCalls[0]?.error).toMatchObject({ code: 'TOOL_NOT_FOUND' });
-  });
-
-  it('keeps to its budgets and says what was left out [skill-prompt]', async () => {
-    const budgets = { SKILLMILL_OVERVIEW_TOKENS: '100', SKILLMILL_SKILL_BODY_TOKENS: '100' };
-    const { requests } = await turns(budgets, 'short', [[load('weather-tools'), { text: 'ok' }]]);
-    const system = String(requests[0]?.messages[0]?.content);
-    expect(system).toMatch(/\n- weather-tools$/);
-    expect(String(requests[1]?.messages.at(-1)?.content)).toMatch(
-      /The rest of this skill’s text is left out: \d+ tokens over the limit of 100/,
-    );
   });
 });
