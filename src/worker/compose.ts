@@ -1,17 +1,20 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Config, ExecutorConfig } from '../shared/config/config.js';
+import type { OperatorConfig } from '../shared/config/operator-config.js';
+import type { Redactor } from '../shared/logging/redactor.js';
 import { openBlobStore } from '../shared/blobs/open-blob-store.js';
 import type { Logger } from '../shared/logging/logger.js';
 import type { TurnQueue } from '../shared/queue/turn-queue.js';
 import type { RedisClient } from '../shared/redis/redis-client.js';
-import { lockFaults, type SkillLock } from '../shared/skills/skill-lock.js';
+import type { SkillLock } from '../shared/skills/skill-lock.js';
 import type { SkillRepository } from '../shared/skills/skill-repository.js';
 import { createDockerExecutor } from './executor/docker/docker-executor.js';
 import type { Executor } from './executor/executor.js';
 import { createLocalExecutor } from './executor/local/local-executor.js';
 import { createOpenAiModel } from './model/openai-model.js';
-import { openTurnSkills } from './skills/turn-skills.js';
+import { openSkills } from './skills/open-skills.js';
+import type { SkillGate } from './skills/skill-gate.js';
 import type { Toolbox } from './toolbox/toolbox.js';
 import type { TurnDeps } from './turn/turn-deps.js';
 
@@ -59,13 +62,16 @@ export interface Parts {
   readonly toolbox: Toolbox;
   /** What skills have to be when the roots are frozen. */
   readonly lock: SkillLock | undefined;
+  readonly operator: OperatorConfig;
+  readonly gate: SkillGate;
+  readonly redact: Redactor;
   readonly handOver: AbortSignal;
   readonly logger: Logger;
 }
 
 /** Fits the parts together for the turns; with startWorker the only place that knows them all. */
 export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
-  const { workerId, redis, queue, executor, repository, handOver, logger } = parts;
+  const { workerId, redis, queue, executor, handOver, logger } = parts;
   return {
     workerId,
     redis,
@@ -81,14 +87,7 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
     toolbox: parts.toolbox,
     resultTtlSeconds: config.store.resultTtlSeconds,
     sessionTtlSeconds: config.store.sessionTtlSeconds,
-    async openSkills(allowed) {
-      const snapshot = await repository.snapshot();
-      const visible = allowed === undefined ? snapshot : snapshot.allowed(allowed);
-      const { lock } = parts;
-      return openTurnSkills(
-        visible,
-        lock === undefined ? undefined : (skill) => lockFaults(lock, skill),
-      );
-    },
+    redact: parts.redact,
+    openSkills: (turn) => openSkills(turn, parts),
   };
 }

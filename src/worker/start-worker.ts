@@ -1,6 +1,8 @@
 import { isSharedFolder } from '../shared/blobs/shared-folder-check.js';
 import { checkWorkerConfig, type Config } from '../shared/config/config.js';
 import { SkillmillError } from '../shared/errors/skillmill-error.js';
+import { readOperatorConfig, type OperatorConfig } from '../shared/config/operator-config.js';
+import { createRedactor, type Redactor } from '../shared/logging/redactor.js';
 import { createLogger, type Logger } from '../shared/logging/logger.js';
 import { startTurnConsumer } from '../shared/queue/turn-consumer.js';
 import { createTurnQueue, type TurnQueue } from '../shared/queue/turn-queue.js';
@@ -16,6 +18,9 @@ import { checkRedisPolicy } from './check-redis-policy.js';
 import { composeTurnDeps, makeExecutor, makeWorkerId } from './compose.js';
 import type { Executor } from './executor/executor.js';
 import { repeat } from './repeat.js';
+import { reportSkills } from './skills/report-skills.js';
+import { SandboxInventory } from './skills/sandbox-inventory.js';
+import { createSkillGate, type SkillGate } from './skills/skill-gate.js';
 import { sweepLines } from './sweep-lines.js';
 import { processTurn } from './turn/process-turn.js';
 import { emptyToolbox, loadToolbox, type Toolbox } from './toolbox/toolbox.js';
@@ -37,11 +42,17 @@ export interface RunningWorker {
   drain(): Promise<void>;
 }
 
-/** Starts a worker. @throws SkillmillError CONFIG_INVALID, REDIS_UNAVAILABLE, SANDBOX_UNAVAILABLE, within 5 s */
-export async function startWorker(config: Config): Promise<RunningWorker> {
+/**
+ * Starts a worker. The operator's config file is read unless what it would say is given.
+ * @throws SkillmillError CONFIG_INVALID, REDIS_UNAVAILABLE, SANDBOX_UNAVAILABLE, within 5 s
+ */
+export async function startWorker(config: Config, given?: OperatorConfig): Promise<RunningWorker> {
   checkWorkerConfig(config);
+  const { path, lookUp } = config.operator;
+  const operator = given ?? (await readOperatorConfig(path, lookUp));
+  const redact = createRedactor(secretsOf(config, operator));
   const workerId = makeWorkerId();
-  const logger = createLogger(config.logLevel, { worker: workerId });
+  const logger = createLogger(config.logLevel, { worker: workerId }, redact);
   const redis = connectRedis(config.store.redisUrls, 'worker');
   const repository = openSkillRepository(config.skills.roots);
   try {
@@ -51,7 +62,10 @@ export async function startWorker(config: Config): Promise<RunningWorker> {
     await executor.check();
     const toolbox = await openToolbox(config);
     const lock = config.skills.frozen ? await readSkillLock(config.skills.lockPath) : undefined;
-    await reportSkills(repository, logger);
+    const { skillEntries: entries } = operator;
+    const log: Logger['log'] = (level, message, fields) => logger.log(level, message, fields);
+    const gate = createSkillGate({ entries, inventory: new SandboxInventory(executor), log });
+    await reportSkills({ repository, gate, logger, operator });
     if (!(await isSharedFolder(redis, config.store.dataDir))) {
       logger.log(
         'warn',
@@ -62,7 +76,8 @@ export async function startWorker(config: Config): Promise<RunningWorker> {
       );
     }
     await beat(redis, workerId);
-    return run({ config, workerId, logger, redis, executor, repository, toolbox, lock });
+    const skills = { repository, operator, gate, lock };
+    return run({ config, workerId, logger, redact, redis, executor, toolbox, ...skills });
   } catch (error) {
     await repository.close();
     closeRedis(redis);
@@ -79,6 +94,18 @@ interface WorkerParts {
   readonly repository: SkillRepository;
   readonly toolbox: Toolbox;
   readonly lock: SkillLock | undefined;
+  readonly operator: OperatorConfig;
+  readonly gate: SkillGate;
+  readonly redact: Redactor;
+}
+
+/** What no log line, event or result may show. */
+function secretsOf({ model }: Config, { skillEntries }: OperatorConfig): string[] {
+  const ofSkills = [...skillEntries.values()].flatMap(({ env, apiKey }) => [
+    ...Object.values(env),
+    ...(apiKey === undefined ? [] : [apiKey]),
+  ]);
+  return model.apiKey === undefined ? ofSkills : [...ofSkills, model.apiKey];
 }
 
 function run(parts: WorkerParts): RunningWorker {
@@ -170,22 +197,4 @@ function startChores(parts: WorkerParts, queue: TurnQueue): { stop: () => Promis
       await Promise.all(chores);
     },
   };
-}
-
-/** Says once what the skill roots hold and what is wrong in them. */
-async function reportSkills(repository: SkillRepository, logger: Logger): Promise<void> {
-  const { skills, diagnostics } = await repository.snapshot();
-  const unusable = diagnostics.filter(({ rule }) => rule.startsWith('root-'));
-  if (unusable.length > 0) {
-    const faults = unusable.map(({ file, message }) => `${file}: ${message}`);
-    throw new SkillmillError('CONFIG_INVALID', `SKILLS_ROOT: ${faults.join(' ')}`, {
-      details: { faults },
-    });
-  }
-  logger.log('info', `skills found: ${skills.length}`, {
-    skills: skills.map((skill) => skill.name).slice(0, 50),
-  });
-  for (const { severity, ...found } of diagnostics) {
-    logger.log(severity === 'error' ? 'error' : 'warn', 'a fault in a skill root', found);
-  }
 }

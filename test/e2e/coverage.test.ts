@@ -10,7 +10,7 @@ it('every promise is cited by a scenario, and every cited promise exists', async
   );
   const cited = new Set(
     texts.flatMap((source) =>
-      [...source.matchAll(/\[([a-z-]+(?:, [a-z-]+)*)\]'/g)].flatMap((match) =>
+      [...source.matchAll(/ \[([a-z-]+(?:, [a-z-]+)*)\]'/g)].flatMap((match) =>
         (match[1] ?? '').split(', '),
       ),
     ),

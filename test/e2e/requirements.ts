@@ -65,6 +65,10 @@ export const requirements = {
   'skills-validate':
     '`skills validate` prints every fault with file, line and rule, and exits 1 only when one is an error',
   'skills-frozen': 'a frozen worker uses no skill that is not as the skills lock says',
+  'skill-gating':
+    'a skill that is disabled, or that requires what the sandbox’s image or the operator does not give, is refused with the reason; a filtered one is as missing',
+  'skill-environment':
+    'a skill’s commands find the operator’s variables, unless the call sets them; no result, event, log or command line shows them',
   'skills-lock':
     '`skills lock` pins every skill by its digest, and `skills verify` names each that is changed, missing or extra',
 } as const;

@@ -8,6 +8,7 @@ const pinned: [string, string | undefined, string[]][] = [
   ['OPENAI_BASE_URL', 'https://api.openai.com/v1', ['TRPC_AGENT_BASE_URL']],
   ['OPENAI_MODEL', undefined, ['TRPC_AGENT_MODEL_NAME']],
   ['SKILLS_ROOT', './skills', []],
+  ['SKILLMILL_CONFIG', undefined, []],
   ['SKILLMILL_SKILLS_FROZEN', '0', []],
   ['SKILLMILL_SKILLS_LOCK', 'skills.lock.json', []],
   ['SKILLMILL_SKILL_MODE', 'turn', []],

@@ -21,6 +21,7 @@ const pinned: [string, boolean, number][] = [
   ['SKILL_INVALID', false, 1],
   ['SKILL_NOT_FOUND', false, 1],
   ['SKILL_NOT_LOADED', false, 1],
+  ['SKILL_UNAVAILABLE', false, 1],
   ['TOOL_FAILED', false, 1],
   ['TOOL_INPUT_INVALID', false, 1],
   ['TOOL_NOT_ACTIVE', false, 1],

@@ -12,7 +12,7 @@ export const call = (name: string, args: Record<string, unknown> = {}): Step => 
 export const load = (skill: string, more = {}) =>
   call('skill_load', { skill_name: skill, ...more });
 
-/** Runs turns of one session on a worker with these settings; gives each turn's result and the requests made. */
+/** Runs turns of one session on a worker with these settings; gives each turn's result, the requests made and the worker's log. */
 export async function turnsOf(world: World, env: Env, session: string, scripts: Step[][]) {
   const worker = await world.worker(env);
   const from = world.model.requests.length;
@@ -24,7 +24,7 @@ export async function turnsOf(world: World, env: Env, session: string, scripts: 
     results.push(turnResultSchema.parse(JSON.parse(outcome.stdout)));
   }
   await worker.end();
-  return { results, requests: world.model.requests.slice(from) };
+  return { results, requests: world.model.requests.slice(from), log: worker.log() };
 }
 
 /** Names of the tools that a request lists. */

@@ -68,6 +68,13 @@ export interface WorkerConfig {
   readonly limits: DefaultLimits;
 }
 
+/** Where the operator's config file is, and the variables that it may refer to. */
+export interface OperatorFile {
+  /** Undefined: a file of the usual name, if there is one. */
+  readonly path: string | undefined;
+  readonly lookUp: (variable: string) => string | undefined;
+}
+
 /** Everything that is set from outside, in the slices that are handed out. */
 export interface Config {
   readonly store: StoreConfig;
@@ -75,6 +82,7 @@ export interface Config {
   readonly executor: ExecutorConfig;
   readonly skills: SkillConfig;
   readonly worker: WorkerConfig;
+  readonly operator: OperatorFile;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
 }
 
@@ -102,6 +110,7 @@ export function sliceEnvironment(
         maxToolCalls: env.SKILLMILL_MAX_TOOL_CALLS,
       },
     },
+    operator: { path: env.SKILLMILL_CONFIG, lookUp: (name) => raw[name] },
     logLevel: env.SKILLMILL_LOG_LEVEL,
   };
 }

@@ -44,6 +44,11 @@ export const variables = {
     default: './skills',
     description: 'Folders with skills, comma-separated; the first skill of a name wins',
   }),
+  SKILLMILL_CONFIG: variable({
+    schema: z.string().min(1, 'must not be empty'),
+    description:
+      'The operator’s config file (default: skillmill.config.json, .js, .mjs or .ts in the working folder, if there is one)',
+  }),
   SKILLMILL_SKILLS_FROZEN: variable({
     schema: z.enum(['0', '1'], 'must be 0 or 1').transform((text) => text === '1'),
     default: '0',

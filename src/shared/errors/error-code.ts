@@ -27,6 +27,7 @@ export const errorPolicies = {
   // what ends a turn
   SKILL_NOT_FOUND: turnFault,
   SKILL_INVALID: turnFault,
+  SKILL_UNAVAILABLE: turnFault,
   LIMIT_EXCEEDED: turnFault,
   MODEL_UNAVAILABLE: passing,
   MODEL_REJECTED: turnFault,

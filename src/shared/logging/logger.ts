@@ -1,4 +1,5 @@
 import { pino, type Logger as PinoLogger } from 'pino';
+import type { Redactor } from './redactor.js';
 
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 export type LogFields = Readonly<Record<string, unknown>>;
@@ -9,13 +10,18 @@ export interface Logger {
   child(fields: LogFields): Logger;
 }
 
-/** A logger of JSON lines on stderr. Keys and user text are never fields; what looks like a secret is redacted all the same. */
-export function createLogger(level: LogLevel | 'silent', bound: LogFields = {}): Logger {
+/** A logger of JSON lines on stderr. Keys and user text are never fields; known secrets and what looks like one are redacted all the same. */
+export function createLogger(
+  level: LogLevel | 'silent',
+  bound: LogFields = {},
+  redact?: Pick<Redactor, 'text'>,
+): Logger {
   const sink = pino(
     {
       level,
       base: bound,
       formatters: { level: (label) => ({ level: label }) },
+      ...(redact !== undefined && { hooks: { streamWrite: (line) => redact.text(line) } }),
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: ['apiKey', 'authorization', 'password', '*.apiKey', '*.authorization', '*.password'],
     },

@@ -9,6 +9,7 @@ import {
   readName,
   readOptionalTexts,
 } from './skill-fields.js';
+import { readRequirements } from './skill-requirements.js';
 import type { SkillDiagnostic, SkillManifest } from './skill.js';
 import { normalizeText } from './source-text.js';
 import { readToolsSection } from './tools-section.js';
@@ -61,13 +62,16 @@ function readManifest(source: SkillSource, found: DiagnosticList): SkillManifest
     front.kind === 'read' ? knownFields(front.entries, found) : new Map<string, never>();
   const name = readName(fields, source.folderName, found);
   if (name === undefined) return undefined;
+  const metadata = readMetadata(fields, found);
+  const requirements = readRequirements(metadata, found, fields.get('metadata')?.line ?? 1);
   const body = front.body.replace(/^(?:[ \t]*\n)+/, '');
   return {
     name,
     description: readDescription(fields, firstParagraph(body), found),
     ...readOptionalTexts(fields, found),
     allowedTools: readAllowedTools(fields, found),
-    metadata: readMetadata(fields, found),
+    metadata,
+    ...(requirements !== undefined && { requirements }),
     tools: readToolsSection(body),
     body,
   };

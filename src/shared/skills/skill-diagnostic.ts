@@ -39,6 +39,7 @@ export type SkillRule =
   | 'description-too-long'
   | 'compatibility-too-long'
   | 'field-type'
+  | 'requires-format'
   // folders and roots
   | 'link-not-followed'
   | 'link-broken'

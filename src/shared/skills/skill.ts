@@ -1,3 +1,5 @@
+import type { SkillRequirements } from './skill-requirements.js';
+
 /** One thing that is wrong with a skill, a skill root or a listing; it never takes the repository down. */
 export interface SkillDiagnostic {
   /** A stable rule name in kebab case, e.g. `description-unquoted-colon`. */
@@ -19,6 +21,8 @@ export interface SkillManifest {
   readonly compatibility?: string;
   readonly allowedTools: readonly string[];
   readonly metadata: Readonly<Record<string, string>>;
+  /** What it needs of the sandbox and of the operator; absent when it states nothing. */
+  readonly requirements?: SkillRequirements;
   /** The `Tools:` list of the body. */
   readonly tools: readonly string[];
   /** Markdown after the front matter, with `__BASE_DIR__` as written. */

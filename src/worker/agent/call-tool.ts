@@ -6,6 +6,7 @@ import type {
   TurnId,
 } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
+import type { Redactor } from '../../shared/logging/redactor.js';
 import type { EventSink } from '../publish/event-sink.js';
 import type { ToolContext, ToolOutcome } from '../tools/tool.js';
 import { isEmpty } from '../prompt/shown-content.js';
@@ -23,6 +24,7 @@ export interface CallToolOptions {
   readonly newly: (shown: ShownSkill) => ShownSkill;
   readonly context: Omit<ToolContext, 'callId' | 'onOutput'>;
   readonly events: EventSink;
+  readonly redact: Redactor;
   /** Tells the operator of a fault of ours that the model is told of as well. */
   readonly onFault: (error: SkillmillError) => void;
 }
@@ -54,10 +56,12 @@ export async function callTool(call: ToolCall, options: CallToolOptions): Promis
     };
   };
   try {
-    const outcome = await settle(execute(call, args, options), context.signal, options.onFault);
+    const told = await settle(execute(call, args, options), context.signal, options.onFault);
+    const outcome = withoutSecrets(told, options.redact);
     return { message: messageOf(call, outcome, options), record: recordOf(outcome) };
   } catch (thrown) {
-    throw new UnfinishedCall(recordOf({ error: SkillmillError.from(thrown) }), thrown);
+    const error = options.redact.error(SkillmillError.from(thrown));
+    throw new UnfinishedCall(recordOf({ error }), thrown);
   }
 }
 
@@ -99,9 +103,27 @@ async function execute(
       `The arguments of ${call.name} are no JSON (${args.fault}). They must fit ${JSON.stringify(tool.definition.parameters)}.`,
     );
   }
-  const { callId, events } = options;
-  const onOutput: ToolContext['onOutput'] = (stream, text) => events.output(callId, stream, text);
-  return tool.run(args.value, { ...options.context, callId, onOutput });
+  const { callId, events, redact } = options;
+  const clean = { stdout: redact.stream(), stderr: redact.stream() };
+  const onOutput: ToolContext['onOutput'] = (stream, text) =>
+    events.output(callId, stream, clean[stream].push(text));
+  try {
+    return await tool.run(args.value, { ...options.context, callId, onOutput });
+  } finally {
+    for (const stream of ['stdout', 'stderr'] as const) {
+      events.output(callId, stream, clean[stream].end());
+    }
+  }
+}
+
+/** What a tool answers goes to the model, the result and the events: the operator's secrets do not. */
+function withoutSecrets(outcome: ToolOutcome, redact: Redactor): ToolOutcome {
+  const { error } = outcome;
+  return {
+    ...outcome,
+    result: redact.value(outcome.result),
+    ...(error !== undefined && { error: redact.error(error) }),
+  };
 }
 
 /** A failure that a model can do something about, as an answer. */

@@ -57,7 +57,7 @@ function businessTool(name: string, { toolbox, turn }: ToolBeltOptions): ReadyTo
     definition: tool.definition,
     async run(args: unknown, { callId, signal }: ToolContext): Promise<ToolOutcome> {
       const callKey = `${turn.turnId}_${callId}`;
-      return { result: (await tool.run(args, { ...turn, callKey, signal })) ?? null };
+      return { result: await tool.run(args, { ...turn, callKey, signal }) };
     },
   };
 }

@@ -92,6 +92,8 @@ export interface Executor {
   readonly name: 'docker' | 'local';
   /** Checks that sandboxes can be had. @throws SkillmillError SANDBOX_UNAVAILABLE with what to do */
   check(): Promise<void>;
+  /** What its sandboxes are made from; another value when that has been replaced. @throws SkillmillError SANDBOX_UNAVAILABLE */
+  imageId(): Promise<string>;
   /** Makes a sandbox for one job, never shared. The signal ends the opening at once (what was made so far is removed, in the
    *  background if that takes longer) and stays bound to the sandbox, see there.
    *  @throws the signal's reason; SkillmillError SANDBOX_UNAVAILABLE */

@@ -9,7 +9,7 @@ import { isToolboxTool, type ToolboxTool, type ToolCallInfo } from './define-too
 /** A toolbox tool as the loop uses it. */
 export interface BusinessTool {
   readonly definition: ToolDefinition;
-  /** @throws SkillmillError TOOL_INPUT_INVALID naming every wrong parameter, TOOL_FAILED with what the tool threw */
+  /** Answers plain JSON data. @throws SkillmillError TOOL_INPUT_INVALID naming every wrong parameter, TOOL_FAILED with what the tool threw */
   run(args: unknown, call: ToolCallInfo): Promise<unknown>;
 }
 
@@ -77,7 +77,7 @@ function toBusinessTool(tool: ToolboxTool): BusinessTool {
         );
       }
       try {
-        return await tool.run(args, call);
+        return asPlain(await tool.run(args, call));
       } catch (error) {
         throw new SkillmillError('TOOL_FAILED', `${tool.name} failed: ${errorMessage(error)}`, {
           cause: error,
@@ -85,4 +85,10 @@ function toBusinessTool(tool: ToolboxTool): BusinessTool {
       }
     },
   };
+}
+
+/** What JSON keeps of an answer: a result is stored, and goes to the model as text. @throws TypeError for what JSON cannot hold */
+function asPlain(answer: unknown): unknown {
+  const plain: unknown = JSON.parse(JSON.stringify({ answer }));
+  return z.object({ answer: z.unknown() }).parse(plain).answer ?? null;
 }

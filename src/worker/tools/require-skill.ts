@@ -3,11 +3,11 @@ import type { Skill } from '../../shared/skills/skill.js';
 import type { LoadedSkill, Selection, SkillState } from '../session/skill-state.js';
 import { unknownSkillMessage, type TurnSkills } from '../skills/turn-skills.js';
 
-/** The skill of this name. @throws SkillmillError SKILL_NOT_FOUND with the names that may have been meant, SKILL_INVALID for one that is not as locked */
+/** The skill of this name. @throws SkillmillError SKILL_NOT_FOUND with the names that may have been meant, SKILL_INVALID, SKILL_UNAVAILABLE for one that may not be used */
 export function requireSkill(skills: TurnSkills, name: string): Skill {
   const skill = skills.get(name);
   if (skill !== undefined) return skill;
-  const code = skills.refusal(name) === undefined ? 'SKILL_NOT_FOUND' : 'SKILL_INVALID';
+  const code = skills.refusal(name)?.code ?? 'SKILL_NOT_FOUND';
   throw new SkillmillError(code, unknownSkillMessage(skills, name));
 }
 

@@ -38,7 +38,7 @@ export async function processTurn(deps: TurnDeps, pointer: TurnPointer): Promise
     turn = { ...turn, request };
     return await attemptTurn(deps, lease, turn, events);
   } catch (error) {
-    return await settle(deps, lease, turn, { end: endOf(error), events });
+    return await settle(deps, lease, turn, { end: endOf(error, deps.redact), events });
   } finally {
     lease.stop();
   }
@@ -74,7 +74,7 @@ async function attemptTurn(
   );
   try {
     const session = await readSession(deps.redis, turn.tenant, turn.sessionId);
-    const skills = await deps.openSkills(turn.request.allowedSkills);
+    const skills = await deps.openSkills(turn);
     const { signal } = attempt;
     const open = await openTurn(deps, { turn, session, skills, limits, events, signal });
     const end = await runTurn(deps, open, signal);

@@ -1,4 +1,5 @@
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
+import type { Redactor } from '../../shared/logging/redactor.js';
 import { runAgent } from '../agent/run-agent.js';
 import type { ModelRequest } from '../model/model.js';
 import { buildRequest } from '../prompt/build-request.js';
@@ -30,7 +31,7 @@ export async function runTurn(
     await loadDeclared(open);
     return { kind: 'completed', output: await converse(deps, open, signal) };
   } catch (thrown) {
-    return endOf(signal.aborted ? signal.reason : thrown);
+    return endOf(signal.aborted ? signal.reason : thrown, deps.redact);
   } finally {
     await open.workspace.close().catch((error: unknown) => {
       // The sweep removes it later; the turn's own end is not lost for it.
@@ -62,6 +63,7 @@ function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<
       onFault: (error) => logToolFault(deps, turn.turnId, error),
       newly: (shown) => open.shown.newly(shown),
       events,
+      redact: deps.redact,
       context: {
         signal,
         skills,
@@ -110,8 +112,8 @@ function requestOf(deps: TurnDeps, open: OpenTurn): ModelRequest {
 }
 
 /** What an error means for the attempt; the codes' own policy says which are tried again. */
-export function endOf(thrown: unknown): AttemptEnd {
-  const error = SkillmillError.from(thrown);
+export function endOf(thrown: unknown, redact: Redactor): AttemptEnd {
+  const error = redact.error(SkillmillError.from(thrown));
   if (error.code === 'LEASE_LOST') return { kind: 'lease_lost' };
   if (error.code === 'CANCELLED') return { kind: 'cancelled', error };
   if (error.code === 'HANDED_OVER') return { kind: 'hand_over' };

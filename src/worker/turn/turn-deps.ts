@@ -1,6 +1,7 @@
 import type { BlobStore } from '../../shared/blobs/blob-store.js';
 import type { DefaultLimits, SkillConfig } from '../../shared/config/config.js';
 import type { SessionId, Tenant, TurnId } from '../../shared/contracts/index.js';
+import type { Redactor } from '../../shared/logging/redactor.js';
 import type { Logger } from '../../shared/logging/logger.js';
 import type { TurnQueue } from '../../shared/queue/turn-queue.js';
 import type { RedisClient } from '../../shared/redis/redis-client.js';
@@ -25,8 +26,10 @@ export interface TurnDeps {
   readonly toolbox: Toolbox;
   readonly resultTtlSeconds: number;
   readonly sessionTtlSeconds: number;
-  /** The skills as they are now, narrowed to these names when given. */
-  readonly openSkills: (allowed: readonly string[] | undefined) => Promise<TurnSkills>;
+  /** The skills as they are now, as far as this turn may know of them. */
+  readonly openSkills: (turn: ClaimedTurn) => Promise<TurnSkills>;
+  /** Blots the operator's secrets out of what a turn tells. */
+  readonly redact: Redactor;
   /** Aborts when running turns are to be handed over (the grace time is over). */
   readonly handOver: AbortSignal;
   readonly logger: Logger;

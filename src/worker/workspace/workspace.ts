@@ -25,7 +25,7 @@ export interface PreparedRun {
   /** Fresh for this command, relative to the workspace. */
   readonly runDir: string;
   readonly skillDir: string;
-  /** WORKSPACE_DIR and its kin. */
+  /** WORKSPACE_DIR and its kin, and what the operator sets for the skill. */
   readonly env: Readonly<Record<string, string>>;
   /** What the model should know, e.g. that the sandbox is a new one. */
   readonly warnings: readonly string[];
@@ -109,7 +109,10 @@ export class Workspace {
       sandbox,
       runDir,
       skillDir: `${workspaceFolders.SKILLS_DIR}/${skill.name}`,
-      env: environmentOf(sandbox.workspaceDir, runDir, skill.name),
+      env: {
+        ...this.options.skills.envOf(skill),
+        ...environmentOf(sandbox.workspaceDir, runDir, skill.name),
+      },
       warnings,
     };
   }

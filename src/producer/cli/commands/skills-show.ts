@@ -68,6 +68,7 @@ function factLines(skill: Skill, files: readonly ListedFile[]): string {
     ['compatibility', skill.compatibility ?? ''],
     ['allowed-tools', skill.allowedTools.join(', ')],
     ['metadata', pairs(skill.metadata)],
+    ['requires', requirementsOf(skill)],
     ['tools', skill.tools.join(', ')],
     ['docs', skill.docs.join(', ')],
     ['folder', skill.dir],
@@ -88,6 +89,22 @@ function pairs(metadata: Skill['metadata']): string {
   return Object.entries(metadata)
     .map(([key, value]) => `${key}=${value}`)
     .join(', ');
+}
+
+function requirementsOf({ requirements }: Skill): string {
+  if (requirements === undefined) return '';
+  const { os, bins, anyBins, env, primaryEnv } = requirements;
+  const lists: [label: string, names: readonly string[]][] = [
+    ['system', os],
+    ['programs', bins],
+    ['one of the programs', anyBins],
+    ['variables', env],
+    ['primary variable', primaryEnv === undefined ? [] : [primaryEnv]],
+  ];
+  return lists
+    .filter(([, names]) => names.length > 0)
+    .map(([label, names]) => `${label} ${names.join(', ')}`)
+    .join('; ');
 }
 
 function totalBytes(files: readonly ListedFile[]): number {

@@ -54,13 +54,13 @@ export class DockerEngine {
     }
   }
 
-  /** Does the engine have this image? */
-  async hasImage(image: string, timeoutMs: number): Promise<boolean> {
+  /** The id of this image; undefined when the engine does not have it. */
+  async imageId(image: string, timeoutMs = CALL_MS): Promise<string | undefined> {
     try {
-      await withDeadline(this.#docker.getImage(image).inspect(), timeoutMs, 'the answer');
-      return true;
+      const inspected = this.#docker.getImage(image).inspect();
+      return (await withDeadline(inspected, timeoutMs, 'the answer')).Id;
     } catch (thrown) {
-      if (statusOf(thrown) === 404) return false;
+      if (statusOf(thrown) === 404) return undefined;
       throw sandboxUnavailable(`Cannot look for the image ${image}`, thrown);
     }
   }

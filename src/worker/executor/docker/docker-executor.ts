@@ -42,6 +42,11 @@ export function createDockerExecutor(options: DockerExecutorOptions): Executor {
   return {
     name: 'docker',
     check: () => check(engine, options.image),
+    async imageId() {
+      const id = await engine.imageId(options.image);
+      if (id === undefined) throw noImage(options.image);
+      return id;
+    },
     open: (job, signal) => open(making, job, signal),
     sweep: (isAlive) => sweepOrphans(making, isAlive),
   };
@@ -50,8 +55,12 @@ export function createDockerExecutor(options: DockerExecutorOptions): Executor {
 async function check(engine: DockerEngine, image: string): Promise<void> {
   const deadline = performance.now() + CHECK_MS;
   await engine.ping(CHECK_MS);
-  if (await engine.hasImage(image, Math.max(1, deadline - performance.now()))) return;
-  throw new SkillmillError(
+  const id = await engine.imageId(image, Math.max(1, deadline - performance.now()));
+  if (id === undefined) throw noImage(image);
+}
+
+function noImage(image: string): SkillmillError {
+  return new SkillmillError(
     'SANDBOX_UNAVAILABLE',
     `The engine has no image ${image}. Make it with \`docker compose --profile build build runner\` or \`scripts/services.sh --install --env /dev/null runner-image\`, or set SKILLMILL_IMAGE to one that it has.`,
   );

@@ -45,6 +45,7 @@ export function createLocalExecutor(options: LocalExecutorOptions): Executor {
     check: async () => {
       await makeParent(parentDir);
     },
+    imageId: () => Promise.resolve('this machine'),
     open: async (_job, signal) => await open(making, signal),
     sweep: async (isAlive) => await sweep(making, isAlive),
   };
