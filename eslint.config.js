@@ -4,6 +4,7 @@ import importX, { createNodeResolver } from 'eslint-plugin-import-x';
 
 /** Each vendor appears behind one module; every other file speaks our own types (docs/architecture.md). */
 const fences = [
+  { vendor: '@modelcontextprotocol', home: 'src/worker/toolbox/mcp-client.ts' },
   { vendor: 'bullmq', home: 'src/shared/queue' },
   { vendor: 'ioredis', home: 'src/shared/redis' },
   { vendor: 'gray-matter', home: 'src/shared/skills/front-matter.ts' },
@@ -140,7 +141,13 @@ export default defineConfig(
     },
   },
   {
-    files: ['test/**/*.ts', 'bench/**/*.js', 'examples/**/*.js', 'scripts/**/*.mjs', '*.config.*'],
+    files: [
+      'test/**/*.{ts,js}',
+      'bench/**/*.js',
+      'examples/**/*.js',
+      'scripts/**/*.mjs',
+      '*.config.*',
+    ],
     rules: {
       'max-lines-per-function': 'off', // a describe block is one function
       'no-restricted-syntax': banRule(alwaysBanned.slice(2)),

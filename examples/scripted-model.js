@@ -1,5 +1,7 @@
 import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chunksOf } from './scripted-stream.js';
 
 /**
  * A small OpenAI-compatible model server that plays scripts: for the demo and the tests, so that neither needs a key.
@@ -7,9 +9,11 @@ import { json } from 'node:stream/consumers';
  * request that is made again gets the same reply.
  *
  * @typedef {{ role: string, content?: unknown, tool_calls?: { id: string, function: { name: string, arguments: string } }[], tool_call_id?: string }} WireMessage
- * @typedef {{ model: string, messages: WireMessage[], tools?: { function: { name: string } }[] }} WireRequest
+ * @typedef {{ model: string, messages: WireMessage[], tools?: { function: { name: string } }[], stream?: boolean, tool_choice?: unknown, max_tokens?: number, response_format?: unknown }} WireRequest
  * @typedef {{ name: string, arguments: unknown, id?: string }} ScriptedCall
- * @typedef {{ text?: string, calls?: ScriptedCall[], status?: number, body?: string, delayMs?: number }} Reply
+ * @typedef {string | Uint8Array | number} Chunk
+ * @typedef {{ text?: string, calls?: ScriptedCall[], status?: number, headers?: Record<string, string>, body?: string, delayMs?: number, chunks?: Chunk[], cut?: boolean }} Reply
+ *   `body` is sent as it is; so are `chunks`, with a pause of so many milliseconds for each number; `cut` breaks the connection off then
  * @typedef {Reply | ((request: WireRequest) => Reply | Promise<Reply>)} Step
  * @typedef {(userText: string, request: WireRequest) => Step[] | undefined} Script
  *
@@ -35,28 +39,29 @@ export async function startScriptedModel(script, { port = 0, host = '127.0.0.1' 
 
   const server = createServer((request, response) => {
     answer(request)
-      .catch((/** @type {unknown} */ error) => ({ status: 500, body: String(error) }))
-      .then(({ status, body }) => {
-        response.writeHead(status, { 'content-type': 'application/json' });
-        response.end(body);
-      })
+      .catch((/** @type {unknown} */ error) => plain({ status: 500, body: String(error) }))
+      .then((answered) => send(response, answered))
       .catch(() => response.destroy());
   });
 
   /** @param {import('node:http').IncomingMessage} request */
   async function answer(request) {
-    if (request.url !== '/v1/chat/completions') return { status: 404, body: '{}' };
+    if (request.url !== '/v1/chat/completions') return plain({ status: 404, body: '{}' });
     const body = /** @type {WireRequest} */ (await json(request));
     const fault = historyFault(body.messages);
     if (fault !== undefined) {
       faults.push(fault);
-      return { status: 400, body: JSON.stringify({ error: { message: fault } }) };
+      return plain({ status: 400, body: JSON.stringify({ error: { message: fault } }) });
     }
     requests.push(body);
     const reply = await nextReply(script, body);
     if (reply.delayMs !== undefined) await waitFor(reply.delayMs, request);
-    if (reply.status !== undefined) return { status: reply.status, body: reply.body ?? '{}' };
-    return { status: 200, body: reply.body ?? JSON.stringify(completion(body, reply)) };
+    if (reply.status !== undefined || reply.body !== undefined) return plain(reply);
+    if (reply.chunks !== undefined) return streamed(reply, reply.chunks);
+    const answered = completion(body, reply);
+    return body.stream === true
+      ? streamed(reply, chunksOf(answered))
+      : plain({ ...reply, body: JSON.stringify(answered) });
   }
 
   await new Promise((resolve, reject) => {
@@ -145,6 +150,48 @@ function completion(request, reply) {
       total_tokens: promptTokens + completionTokens,
     },
   };
+}
+
+/**
+ * @typedef {{ status: number, headers: Record<string, string>, chunks: Chunk[], cut: boolean }} Answer
+ */
+
+/**
+ * @param {Reply} reply
+ * @returns {Answer}
+ */
+function plain({ status = 200, headers = {}, body = '{}', cut = false }) {
+  return {
+    status,
+    headers: { 'content-type': 'application/json', ...headers },
+    chunks: [body],
+    cut,
+  };
+}
+
+/**
+ * @param {Reply} reply
+ * @param {Chunk[]} chunks
+ * @returns {Answer}
+ */
+function streamed({ status = 200, headers = {}, cut = false }, chunks) {
+  return { status, headers: { 'content-type': 'text/event-stream', ...headers }, chunks, cut };
+}
+
+/**
+ * @param {import('node:http').ServerResponse} response
+ * @param {Answer} answer
+ */
+async function send(response, { status, headers, chunks, cut }) {
+  response.writeHead(status, headers);
+  response.flushHeaders();
+  for (const chunk of chunks) {
+    if (response.destroyed) return;
+    if (typeof chunk === 'number') await sleep(chunk);
+    else await new Promise((resolve) => response.write(chunk, resolve));
+  }
+  if (cut) response.destroy();
+  else response.end();
 }
 
 /**

@@ -16,6 +16,7 @@ import { SkillmillError } from '../shared/errors/skillmill-error.js';
 import { createTurnQueue } from '../shared/queue/turn-queue.js';
 import { closeRedis, connectRedis, requireRedis } from '../shared/redis/redis-client.js';
 import { readTurn } from '../shared/results/turn-store.js';
+import { readUsage, type UsageQuery, type UsageReport } from '../shared/usage/usage-report.js';
 import { cancelTurn, type CancelOutcome } from './cancel-turn.js';
 import { enqueueTurn, type EnqueueContext, type EnqueuedTurn } from './enqueue-turn.js';
 import { followTurn, type FollowOptions } from './follow-turn.js';
@@ -46,6 +47,8 @@ export interface Client extends AsyncDisposable {
   cancel(turnId: string): Promise<CancelOutcome>;
   /** An artifact's bytes. @throws SkillmillError BLOB_UNAVAILABLE, REDIS_UNAVAILABLE */
   openArtifact(artifact: Pick<Artifact, 'sha256'>): Promise<Readable>;
+  /** What was used, by model unless asked otherwise. @throws SkillmillError INPUT_INVALID, REDIS_UNAVAILABLE */
+  usage(query?: UsageQuery): Promise<UsageReport>;
   /** Ends the client's connections, and whatever still follows a turn; idempotent. */
   close(): Promise<void>;
 }
@@ -109,6 +112,7 @@ function openClient(config: StoreConfig): Client {
       await ready();
       return blobs.open(artifact.sha256);
     },
+    usage: (query = {}) => ready().then(() => readUsage(redis, tenant, query)),
     close() {
       closing.abort();
       return (closed ??= farewell(queue).then(() => closeRedis(redis)));

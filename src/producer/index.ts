@@ -13,3 +13,4 @@ export type {
   TurnRequestInput as TurnRequest,
   TurnResult,
 } from '../shared/contracts/index.js';
+export type { UsageQuery, UsageReport } from '../shared/usage/usage-report.js';

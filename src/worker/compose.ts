@@ -9,6 +9,7 @@ import type { TurnQueue } from '../shared/queue/turn-queue.js';
 import type { RedisClient } from '../shared/redis/redis-client.js';
 import type { SkillLock } from '../shared/skills/skill-lock.js';
 import type { SkillRepository } from '../shared/skills/skill-repository.js';
+import { createUsageLedger } from '../shared/usage/usage-ledger.js';
 import { createDockerExecutor } from './executor/docker/docker-executor.js';
 import type { Executor } from './executor/executor.js';
 import { createLocalExecutor } from './executor/local/local-executor.js';
@@ -17,6 +18,9 @@ import { openSkills } from './skills/open-skills.js';
 import type { SkillGate } from './skills/skill-gate.js';
 import type { Toolbox } from './toolbox/toolbox.js';
 import type { TurnDeps } from './turn/turn-deps.js';
+
+/** A model call's time, and what its settlement may take: only a lost worker's call is still open then. */
+const callSpareMs = 60_000;
 
 /** A worker's own name: its host's, so that people find it, and a random part, so that it is the only one. */
 export function makeWorkerId(): string {
@@ -81,10 +85,16 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
     logger,
     blobsOf: (tenant) => openBlobStore(redis, { ...config.store, tenant }),
     model: createOpenAiModel(config.model),
-    defaultModel: config.model.model ?? '',
+    modelConfig: config.model,
+    defaultModels: config.model.models,
     defaultLimits: config.worker.limits,
     skillConfig: config.skills,
     toolbox: parts.toolbox,
+    ledger: createUsageLedger(redis, {
+      ...parts.operator,
+      ...config.store,
+      callLifetimeMs: config.model.timeoutMs + callSpareMs,
+    }),
     resultTtlSeconds: config.store.resultTtlSeconds,
     sessionTtlSeconds: config.store.sessionTtlSeconds,
     redact: parts.redact,

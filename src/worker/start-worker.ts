@@ -14,16 +14,20 @@ import {
 } from '../shared/redis/redis-client.js';
 import { readSkillLock, type SkillLock } from '../shared/skills/skill-lock.js';
 import { openSkillRepository, type SkillRepository } from '../shared/skills/skill-repository.js';
+import { checkPrices } from '../shared/usage/prices.js';
 import { checkRedisPolicy } from './check-redis-policy.js';
 import { composeTurnDeps, makeExecutor, makeWorkerId } from './compose.js';
 import type { Executor } from './executor/executor.js';
+import { releaseAll } from './release-all.js';
 import { repeat } from './repeat.js';
 import { reportSkills } from './skills/report-skills.js';
 import { SandboxInventory } from './skills/sandbox-inventory.js';
 import { createSkillGate, type SkillGate } from './skills/skill-gate.js';
 import { sweepLines } from './sweep-lines.js';
 import { processTurn } from './turn/process-turn.js';
-import { emptyToolbox, loadToolbox, type Toolbox } from './toolbox/toolbox.js';
+import { loadToolbox } from './toolbox/load-toolbox.js';
+import { secretsOfServers } from './toolbox/mcp-spec.js';
+import { openToolbox, type Toolbox } from './toolbox/toolbox.js';
 import { beat, deploymentId, isWorkerAlive, leave } from './worker-presence.js';
 
 const beatEveryMs = 10_000;
@@ -44,26 +48,30 @@ export interface RunningWorker {
 
 /**
  * Starts a worker. The operator's config file is read unless what it would say is given.
- * @throws SkillmillError CONFIG_INVALID, REDIS_UNAVAILABLE, SANDBOX_UNAVAILABLE, within 5 s
+ * @throws SkillmillError CONFIG_INVALID, REDIS_UNAVAILABLE, SANDBOX_UNAVAILABLE, within 5 s and what MCP servers may take
  */
 export async function startWorker(config: Config, given?: OperatorConfig): Promise<RunningWorker> {
   checkWorkerConfig(config);
   const { path, lookUp } = config.operator;
   const operator = given ?? (await readOperatorConfig(path, lookUp));
-  const redact = createRedactor(secretsOf(config, operator));
+  checkPrices(operator, config.model.models);
+  const loaded = await loadToolbox(config.skills.toolboxPath);
+  const secrets = [...secretsOf(config, operator), ...secretsOfServers(loaded.servers)];
+  const redact = createRedactor(secrets);
   const workerId = makeWorkerId();
   const logger = createLogger(config.logLevel, { worker: workerId }, redact);
   const redis = connectRedis(config.store.redisUrls, 'worker');
   const repository = openSkillRepository(config.skills.roots);
+  let toolbox: Toolbox | undefined;
   try {
     await requireRedis(redis, config.store.redisUrls);
     await checkRedisPolicy(redis, logger);
     const executor = makeExecutor(config.executor, workerId, await deploymentId(redis), logger);
     await executor.check();
-    const toolbox = await openToolbox(config);
     const lock = config.skills.frozen ? await readSkillLock(config.skills.lockPath) : undefined;
     const { skillEntries: entries } = operator;
     const log: Logger['log'] = (level, message, fields) => logger.log(level, message, fields);
+    toolbox = await openToolbox(loaded, { log, redact, lookUp });
     const gate = createSkillGate({ entries, inventory: new SandboxInventory(executor), log });
     await reportSkills({ repository, gate, logger, operator });
     if (!(await isSharedFolder(redis, config.store.dataDir))) {
@@ -79,8 +87,8 @@ export async function startWorker(config: Config, given?: OperatorConfig): Promi
     const skills = { repository, operator, gate, lock };
     return run({ config, workerId, logger, redact, redis, executor, toolbox, ...skills });
   } catch (error) {
-    await repository.close();
-    closeRedis(redis);
+    const steps = [() => toolbox?.close(), () => repository.close(), () => closeRedis(redis)];
+    await releaseAll(steps).catch(() => undefined); // what went wrong first is told
     throw error;
   }
 }
@@ -123,7 +131,7 @@ function run(parts: WorkerParts): RunningWorker {
   logger.log('info', 'worker started', {
     executor: executor.name,
     concurrency: config.worker.concurrency,
-    model: deps.defaultModel,
+    models: deps.defaultModels,
   });
 
   const stop = async () => {
@@ -133,12 +141,15 @@ function run(parts: WorkerParts): RunningWorker {
       await consumer.drain();
     } finally {
       clearTimeout(grace);
-      await chores.stop();
-      await leave(redis, workerId).catch(() => undefined);
-      await repository.close();
-      await queue.close();
-      closeRedis(redis);
-      logger.log('info', 'worker stopped');
+      await releaseAll([
+        () => chores.stop(),
+        () => leave(redis, workerId).catch(() => undefined),
+        () => queue.close(),
+        () => parts.toolbox.close(),
+        () => repository.close(),
+        () => closeRedis(redis),
+        () => logger.log('info', 'worker stopped'),
+      ]);
     }
   };
   let stopped: Promise<void> | undefined;
@@ -153,11 +164,6 @@ function run(parts: WorkerParts): RunningWorker {
       return (stopped ??= stop());
     },
   };
-}
-
-function openToolbox(config: Config): Promise<Toolbox> {
-  const { toolboxPath } = config.skills;
-  return toolboxPath === undefined ? Promise.resolve(emptyToolbox) : loadToolbox(toolboxPath);
 }
 
 function stopping(): SkillmillError {

@@ -24,6 +24,7 @@ const oneSided: Record<string, string> = {
   'src/shared/redis/scripts/':
     'all state changes lie together, so that they can be read as one protocol',
   'src/shared/session/session-store.ts': 'the reading half of what the commit script writes',
+  'src/shared/usage/': 'what is counted and how it is read is one ledger',
   'src/shared/skills/':
     'the skill reader knows no worker; checks at the producer’s side are to use it',
 };
@@ -53,9 +54,12 @@ describe('src/shared', () => {
 
 /** Where each package may be imported. One that is not listed may be imported nowhere. */
 const fences: Record<string, readonly string[]> = {
+  '@modelcontextprotocol': ['src/worker/toolbox/mcp-client.ts'],
+  ajv: ['src/worker/agent/output-check.ts'],
   bullmq: ['src/shared/queue/'],
   commander: ['src/producer/cli/'],
   dockerode: ['src/worker/executor/docker/docker-engine.ts'],
+  'eventsource-parser': ['src/worker/model/read-stream.ts'],
   'gpt-tokenizer': ['src/worker/prompt/token-budget.ts'],
   'gray-matter': ['src/shared/skills/front-matter.ts'],
   ioredis: ['src/shared/redis/'],

@@ -49,11 +49,29 @@ export const requirements = {
   'keys-expire': 'what a finished turn leaves in Redis expires, but for the named exceptions',
   'dynamic-tools':
     'of the toolbox the model may call what loaded skills selected, and nothing else; the list only grows',
+  'mcp-tools':
+    'tools of MCP servers are offered like the toolbox’s own; a server that ends is started again, and ends with the worker',
   'select-docs': 'documents are listed, selected and cleared by name; each is brought once',
   'load-modes':
     'a loaded skill stays for a turn, a session or one request, and the last used ones only',
   'skill-prompt':
     'the prompt offers what is registered, where it is configured, within its budgets',
+  'model-quirks':
+    'whatever an endpoint does differently, the turn goes on and the next request is one that a strict server takes',
+  'model-stream':
+    'what a model says is published as it comes; a call that is made again discards it first',
+  'tool-calls':
+    'calls of one reply run together where they may, and each is answered once, in order, whatever becomes of it',
+  'loop-detected':
+    'a model that makes the same calls with the same results is told, and then the turn fails',
+  'output-limit': 'an answer that is cut at the output limit is gone on with once',
+  'last-chance': 'when the model calls are used up the model may answer once more, without tools',
+  'fallback-models': 'a model that is away is stood in for by the next one',
+  'retry-after':
+    'an endpoint’s wish to be left alone is obeyed within bounds, and the wait can be cancelled',
+  'response-format': 'an answer of a given form is checked, and the result carries it as data',
+  'context-window':
+    'a conversation that is too long is shortened, and stays one that a strict server takes',
   'hostile-model':
     'nothing that a model replies ends a worker, hides a result or spoils a session’s history',
   'hostile-command':

@@ -43,7 +43,9 @@ it('turn-request: its fields, and no others are taken', () => {
     'model?',
     'temperature?',
     'maxOutputTokens?',
+    'responseFormat?',
     'limits?',
+    'batchId?',
     'metadata?',
   ]);
   expect(schema.additionalProperties).toBe(false);
@@ -53,6 +55,7 @@ it('turn-request: its fields, and no others are taken', () => {
     'maxModelCalls?',
     'maxToolCalls?',
     'maxTotalTokens?',
+    'maxCostUsd?',
   ]);
   expect(files?.items?.anyOf?.map(fieldsOf)).toEqual([
     ['path', 'content'],
@@ -64,13 +67,14 @@ it('turn-request: its fields, and no others are taken', () => {
 it('turn-result: its fields', () => {
   const schema = schemaOf('turn-result');
   expect(fieldsOf(schema)).toEqual([
-    ...['turnId', 'sessionId', 'status', 'output', 'error', 'toolCalls', 'artifacts'],
+    ...['turnId', 'sessionId', 'status', 'output', 'parsed?', 'error', 'toolCalls', 'artifacts'],
     ...['usage', 'timings', 'attempts', 'skills', 'metadata'],
   ]);
   const { status, usage, timings, toolCalls, skills, error } = schema.properties ?? {};
   expect(status?.enum).toEqual(['completed', 'failed', 'cancelled']);
   expect(fieldsOf(usage)).toEqual([
     ...['modelCalls', 'toolCalls', 'inputTokens', 'cachedInputTokens', 'outputTokens'],
+    ...['estimated?', 'costUsd?'],
   ]);
   expect(fieldsOf(timings)).toEqual(['queuedMs', 'modelMs', 'toolMs', 'totalMs']);
   expect(fieldsOf(skills?.items)).toEqual(['name', 'digest']);
@@ -92,7 +96,9 @@ it('turn-event: its types, each with its fields, and what every event carries', 
     ['turn.queued', ['position']],
     ['turn.started', ['workerId', 'attempt']],
     ['turn.retrying', ['error', 'afterMs']],
-    ['message.completed', ['text', 'toolCallIds']],
+    ['message.delta', ['messageId', 'text']],
+    ['message.discarded', ['messageId']],
+    ['message.completed', ['messageId', 'text', 'toolCallIds']],
     ['tool.started', ['callId', 'name', 'arguments']],
     ['tool.output', ['callId', 'stream', 'text']],
     ['tool.completed', ['callId', 'name', 'durationMs', 'exitCode', 'error']],

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import * as producer from '../../src/producer/index.js';
 import * as contracts from '../../src/shared/contracts/index.js';
 import * as worker from '../../src/worker/index.js';
-import * as toolbox from '../../src/worker/toolbox/define-tool.js';
+import * as toolbox from '../../src/worker/toolbox/index.js';
 
 const source = join(import.meta.dirname, '..', '..', 'src');
 
@@ -26,7 +26,7 @@ describe('public names of', () => {
     expect(await exportedNames('producer/index.ts')).toEqual([
       ...['Artifact', 'CancelOutcome', 'Client', 'ClientOptions', 'ContentPart', 'EnqueuedTurn'],
       ...['ErrorCode', 'FileInput', 'FollowOptions', 'PublicError', 'SkillmillError'],
-      ...['TurnEvent', 'TurnRequest', 'TurnResult', 'createClient'],
+      ...['TurnEvent', 'TurnRequest', 'TurnResult', 'UsageQuery', 'UsageReport', 'createClient'],
     ]);
   });
 
@@ -37,8 +37,13 @@ describe('public names of', () => {
     ]);
   });
 
-  it('the toolbox', () => {
-    expect(Object.keys(toolbox).sort()).toEqual(['defineTool', 'isToolboxTool']);
+  it('the toolbox', async () => {
+    expect(Object.keys(toolbox).sort()).toEqual(['defineMcpServer', 'defineTool']);
+    expect(await exportedNames('worker/toolbox/index.ts')).toEqual([
+      ...['HttpMcpServer', 'McpServer', 'McpServerDefinition', 'McpServerOptions'],
+      ...['StdioMcpServer', 'ToolCallInfo', 'ToolboxTool', 'ToolboxToolDefinition'],
+      ...['defineMcpServer', 'defineTool'],
+    ]);
   });
 
   it('the contracts', async () => {
@@ -46,19 +51,42 @@ describe('public names of', () => {
       ...['artifactSchema', 'contentPartSchema', 'contractJsonSchema', 'contractNames'],
       ...['defaultTenant', 'fileInputSchema', 'formatArtifactRef', 'isContractName'],
       ...['isFinalEvent', 'isPlainRelativePath', 'makeSessionId', 'makeTurnId', 'messageSchema'],
-      ...['publicErrorSchema', 'sessionIdSchema', 'sessionTag', 'tagOfTurn', 'tenantSchema'],
+      ...[
+        'publicErrorSchema',
+        'responseFormatSchema',
+        'sessionIdSchema',
+        'sessionTag',
+        'tagOfTurn',
+        'tenantSchema',
+      ],
       ...['turnEventBodySchema', 'turnEventSchema', 'turnIdSchema', 'turnLimitsSchema'],
       ...['turnRequestSchema', 'turnResultSchema', 'turnStatusSchema'],
     ]);
     expect(await exportedNames('shared/contracts/index.ts')).toEqual([
       ...['Artifact', 'AssistantMessage', 'ContentPart', 'ContractName', 'FileInput', 'FinalEvent'],
-      ...['Message', 'Session', 'SessionId', 'ShownSkill', 'SkillLoad', 'Tenant', 'Timings'],
+      ...[
+        'Message',
+        'ResponseFormat',
+        'Session',
+        'SessionId',
+        'ShownSkill',
+        'SkillLoad',
+        'Tenant',
+        'Timings',
+      ],
       ...['ToolCall', 'ToolCallRecord', 'ToolMessage', 'TurnEvent', 'TurnEventBody', 'TurnId'],
       ...['TurnLimits', 'TurnRequest', 'TurnRequestInput', 'TurnResult', 'TurnStatus', 'Usage'],
       ...['artifactSchema', 'contentPartSchema', 'contractJsonSchema', 'contractNames'],
       ...['defaultTenant', 'fileInputSchema', 'formatArtifactRef', 'isContractName'],
       ...['isFinalEvent', 'isPlainRelativePath', 'makeSessionId', 'makeTurnId', 'messageSchema'],
-      ...['publicErrorSchema', 'sessionIdSchema', 'sessionTag', 'tagOfTurn', 'tenantSchema'],
+      ...[
+        'publicErrorSchema',
+        'responseFormatSchema',
+        'sessionIdSchema',
+        'sessionTag',
+        'tagOfTurn',
+        'tenantSchema',
+      ],
       ...['turnEventBodySchema', 'turnEventSchema', 'turnIdSchema', 'turnLimitsSchema'],
       ...['turnRequestSchema', 'turnResultSchema', 'turnStatusSchema'],
     ]);

@@ -19,6 +19,7 @@ Commands:
   watch [options] <turn>       follow a turn from its first step to its result
   result [options] <turn>      fetch a turn’s result
   cancel [options] <turn>      cancel a turn that waits or runs
+  usage [options]              report model calls, tokens and cost
   skills                       look at, check and pin skills
   schema <name>                print a contract as JSON Schema
   worker                       take turns from the queue and run them until
@@ -95,6 +96,19 @@ Arguments:
 Options:
   --json      print { turnId, outcome } as JSON
   -h, --help  display help for command
+`,
+  usage: `Usage: skillmill usage [options]
+
+report model calls, tokens and cost
+
+Options:
+  --by <what>      session, tenant, model or skill (default: "model")
+  --since <date>   first day, UTC (default: 30 days in all)
+  --until <date>   last day, UTC (default: today)
+  --session <id>   of this session only
+  --tenant <name>  of this tenant (default: SKILLMILL_TENANT; by tenant: all)
+  --json           print { by, since, until, rows, total } as JSON
+  -h, --help       display help for command
 `,
   skills: `Usage: skillmill skills [options] [command]
 

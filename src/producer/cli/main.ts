@@ -9,6 +9,7 @@ import { addResultCommand } from './commands/result.js';
 import { addRunCommand } from './commands/run.js';
 import { addSchemaCommand } from './commands/schema.js';
 import { addSkillsCommand } from './commands/skills.js';
+import { addUsageCommand } from './commands/usage.js';
 import { addWatchCommand } from './commands/watch.js';
 import { printableLine } from './printable.js';
 
@@ -60,6 +61,7 @@ function buildProgram(context: CommandContext, exit: Exit): Command {
   addWatchCommand(program, context, exit);
   addResultCommand(program, context, exit);
   addCancelCommand(program, context);
+  addUsageCommand(program, context);
   addSkillsCommand(program, context, exit);
   addSchemaCommand(program, context);
   return program;

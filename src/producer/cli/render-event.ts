@@ -21,6 +21,9 @@ export function renderEvent(event: TurnEvent, colour: boolean): string[] {
           `retrying in ${seconds(event.afterMs)}: ${printableLine(event.error.message)}`,
         ),
       ];
+    case 'message.delta':
+    case 'message.discarded':
+      return []; // a terminal shows whole messages
     case 'message.completed':
       return event.toolCallIds.length > 0 && event.text.trim() !== ''
         ? [plainPrintable(event.text.trim())]

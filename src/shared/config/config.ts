@@ -21,8 +21,17 @@ export interface StoreConfig {
 export interface ModelConfig {
   readonly baseUrl: string;
   readonly apiKey: string | undefined;
-  readonly model: string | undefined;
+  /** In the order in which they are tried; empty when none is named. */
+  readonly models: readonly string[];
+  /** How long one call may take. */
   readonly timeoutMs: number;
+  /** How long a stream may say nothing. */
+  readonly idleTimeoutMs: number;
+  readonly stream: boolean;
+  /** The model's window in tokens; 0 when it is not known. */
+  readonly contextTokens: number;
+  /** What happens to turns that no longer fit: they are dropped, or summarised by the model. */
+  readonly contextOverflow: 'drop' | 'summarize';
 }
 
 export interface ExecutorConfig {
@@ -60,6 +69,8 @@ export interface DefaultLimits {
   readonly turnTimeoutMs: number;
   readonly maxModelCalls: number;
   readonly maxToolCalls: number;
+  /** One more model call, without tools, when the model calls are used up. */
+  readonly lastChance: boolean;
 }
 
 export interface WorkerConfig {
@@ -96,8 +107,12 @@ export function sliceEnvironment(
     model: {
       baseUrl: env.OPENAI_BASE_URL,
       apiKey: env.OPENAI_API_KEY,
-      model: env.OPENAI_MODEL,
+      models: env.OPENAI_MODEL ?? [],
       timeoutMs: env.SKILLMILL_MODEL_TIMEOUT * 1000,
+      idleTimeoutMs: env.SKILLMILL_MODEL_IDLE_TIMEOUT * 1000,
+      stream: env.SKILLMILL_STREAM,
+      contextTokens: env.SKILLMILL_CONTEXT_TOKENS,
+      contextOverflow: env.SKILLMILL_CONTEXT_OVERFLOW,
     },
     executor: executorSlice(env, raw),
     skills: skillSlice(env),
@@ -108,6 +123,7 @@ export function sliceEnvironment(
         turnTimeoutMs: env.SKILLMILL_TURN_TIMEOUT * 1000,
         maxModelCalls: env.SKILLMILL_MAX_MODEL_CALLS,
         maxToolCalls: env.SKILLMILL_MAX_TOOL_CALLS,
+        lastChance: env.SKILLMILL_LAST_CHANCE,
       },
     },
     operator: { path: env.SKILLMILL_CONFIG, lookUp: (name) => raw[name] },
@@ -165,7 +181,7 @@ function executorSlice(
 /** What a worker needs beyond valid variables. @throws SkillmillError CONFIG_INVALID, all faults at once */
 export function checkWorkerConfig(config: Config): void {
   const faults: string[] = [];
-  if (config.model.model === undefined) {
+  if (config.model.models.length === 0) {
     faults.push('OPENAI_MODEL is not set; name the model that turns are to use');
   }
   if (

@@ -43,3 +43,17 @@ export const pathList = z
 export const seconds = whole(1, 315_360_000);
 /** What one timer can hold is 24 days; a day is what a request may ask for. */
 export const timerSeconds = whole(1, 86_400);
+
+/** 0 or 1, as false or true. */
+export const onOff = z.enum(['0', '1'], 'must be 0 or 1').transform((text) => text === '1');
+
+/** Names, comma-separated. */
+export const nameList = z
+  .string()
+  .transform((text) =>
+    text
+      .split(',')
+      .map((part) => part.trim())
+      .filter((part) => part !== ''),
+  )
+  .refine((names) => names.length > 0, 'must name at least one');

@@ -4,7 +4,8 @@ import { describeFaults, inputFaults, type InputFault } from '../errors/describe
 import { SkillmillError, errorMessage } from '../errors/skillmill-error.js';
 import type { Config } from './config.js';
 import { sliceEnvironment } from './config.js';
-import { variableList, type Environment, type Variable } from './env-schema.js';
+import { variableList, type Environment } from './env-schema.js';
+import type { Variable } from './variables/variable.js';
 
 export type RawEnvironment = Readonly<Record<string, string | undefined>>;
 

@@ -5,6 +5,13 @@ import { pathToFileURL } from 'node:url';
 import { z } from 'zod';
 import { describeFaults, inputFaults, type InputFault } from '../errors/describe-issues.js';
 import { errorMessage, SkillmillError } from '../errors/skillmill-error.js';
+import {
+  budgetsSchema,
+  noBudgets,
+  pricesSchema,
+  type Budgets,
+  type Prices,
+} from './budget-config.js';
 import { environmentNameFault } from './environment-name.js';
 
 /** What a visibility filter may look at of a skill. */
@@ -37,10 +44,16 @@ export interface OperatorConfig {
   readonly skillEntries: ReadonlyMap<string, SkillEntry>;
   /** Is this skill there for this turn? One that is not is answered exactly as a missing one. */
   readonly isVisible?: ((skill: SkillSummary, turn: TurnFacts) => boolean) | undefined;
+  readonly prices: Prices;
+  readonly budgets: Budgets;
 }
 
 /** What holds without a config file. */
-export const emptyOperatorConfig: OperatorConfig = { skillEntries: new Map() };
+export const emptyOperatorConfig: OperatorConfig = {
+  skillEntries: new Map(),
+  prices: new Map(),
+  budgets: noBudgets,
+};
 
 /** Names that are looked for in the working folder when SKILLMILL_CONFIG names no file. */
 const usualNames = ['json', 'js', 'mjs', 'ts'].map((ending) => `skillmill.config.${ending}`);
@@ -70,6 +83,8 @@ const configSchema = z.strictObject({
         .optional(),
     })
     .prefault({}),
+  prices: pricesSchema,
+  budgets: budgetsSchema,
 });
 
 /**
@@ -110,7 +125,8 @@ export function checkOperatorConfig(
     return [key, { enabled, env: Object.fromEntries(variables), apiKey: key_ }] as const;
   });
   if (faults.length > 0) throw invalid(file, faults);
-  return { skillEntries: new Map(resolved), isVisible };
+  const { prices, budgets } = parsed.data;
+  return { skillEntries: new Map(resolved), isVisible, prices, budgets };
 }
 
 function resolveValue(

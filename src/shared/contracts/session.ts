@@ -7,6 +7,8 @@ const toolCallSchema = z.object({
   id: z.string().describe('As the model gave it, made distinct within one reply'),
   name: z.string(),
   arguments: z.string().describe('JSON text, as the model wrote it'),
+  /** Fields of the provider's own on the call (Gemini's thought signature, say): sent back to the model that gave them. */
+  extra: z.record(z.string(), z.unknown()).optional(),
 });
 export type ToolCall = z.infer<typeof toolCallSchema>;
 
@@ -35,6 +37,12 @@ export const messageSchema = z.discriminatedUnion('role', [
     content: z.string().nullable(),
     toolCalls: z.array(toolCallSchema),
     reasoning: z.string().optional(),
+    /** Which model said it, as it was asked for. */
+    model: z.string().optional(),
+    /** The model came to its output limit in the middle of it. */
+    cut: z.boolean().optional(),
+    /** Fields of the provider's own on the message; kept, and sent back only where a server is known to want them. */
+    extra: z.record(z.string(), z.unknown()).optional(),
   }),
   z.object({
     ...ofTurn,
@@ -43,6 +51,13 @@ export const messageSchema = z.discriminatedUnion('role', [
     name: z.string(),
     content: z.string(),
     shows: shownSkillSchema.optional(),
+  }),
+  /** Stands for turns that no longer fit the model's window. */
+  z.object({
+    ...ofTurn,
+    role: z.literal('summary'),
+    content: z.string(),
+    covers: turnIdSchema.describe('The last turn that it stands for'),
   }),
 ]);
 export type Message = z.infer<typeof messageSchema>;

@@ -16,7 +16,17 @@ const eventBodies = [
     afterMs: z.number().describe('How long until the next try, at least'),
   }),
   z.object({
+    type: z.literal('message.delta'),
+    messageId: z.string(),
+    text: z.string().describe('What the model has said since the delta before'),
+  }),
+  z.object({
+    type: z.literal('message.discarded'),
+    messageId: z.string().describe('Its deltas count for nothing: the model call is made again'),
+  }),
+  z.object({
     type: z.literal('message.completed'),
+    messageId: z.string(),
     text: z.string(),
     toolCallIds: z.array(z.string()),
   }),

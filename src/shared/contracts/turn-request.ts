@@ -13,6 +13,22 @@ const imagePart = z.strictObject({
   }),
 });
 
+/** What the final answer must be, in the wire form that OpenAI-compatible endpoints take. */
+export const responseFormatSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('text') }),
+  z.strictObject({ type: z.literal('json_object') }),
+  z.strictObject({
+    type: z.literal('json_schema'),
+    json_schema: z.strictObject({
+      name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be 1–64 of letters, digits, _ and -'),
+      description: z.string().max(10_000).optional(),
+      schema: z.record(z.string(), z.unknown()),
+      strict: z.boolean().optional(),
+    }),
+  }),
+]);
+export type ResponseFormat = z.infer<typeof responseFormatSchema>;
+
 /** One part of a user message, in the wire form that OpenAI-compatible endpoints take. */
 export const contentPartSchema = z.discriminatedUnion('type', [textPart, imagePart]);
 export type ContentPart = z.infer<typeof contentPartSchema>;
@@ -58,6 +74,12 @@ export const turnLimitsSchema = z.strictObject({
   maxModelCalls: z.int().min(1).max(1000).optional(),
   maxToolCalls: z.int().min(0).max(10_000).optional(),
   maxTotalTokens: z.int().min(1).optional(),
+  maxCostUsd: z
+    .number()
+    .positive()
+    .max(1_000_000_000)
+    .optional()
+    .describe('Needs a price for the model in the operator’s config'),
 });
 export type TurnLimits = z.infer<typeof turnLimitsSchema>;
 
@@ -91,7 +113,15 @@ export const turnRequestSchema = z.strictObject({
   model: z.string().min(1).max(256).optional(),
   temperature: z.number().min(0).max(2).optional(),
   maxOutputTokens: z.int().min(1).optional(),
+  responseFormat: responseFormatSchema
+    .optional()
+    .describe('The answer is checked against it, and the result carries it as `parsed`'),
   limits: turnLimitsSchema.optional(),
+  batchId: z
+    .string()
+    .regex(/^[A-Za-z0-9._-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ -')
+    .optional()
+    .describe('Turns of one batch share the operator’s budget for a batch'),
   metadata: z.record(z.string().min(1).max(128), z.string().max(4096)).optional(),
 });
 export type TurnRequest = z.infer<typeof turnRequestSchema>;

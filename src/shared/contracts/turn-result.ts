@@ -28,6 +28,11 @@ export const usageSchema = z.object({
   inputTokens: z.int(),
   cachedInputTokens: z.int(),
   outputTokens: z.int(),
+  estimated: z
+    .boolean()
+    .optional()
+    .describe('An endpoint gave no counts, so that a tokenizer’s stand in'),
+  costUsd: z.number().optional().describe('When every model call of the turn had a price'),
 });
 export type Usage = z.infer<typeof usageSchema>;
 
@@ -48,6 +53,10 @@ export const turnResultSchema = z.object({
   sessionId: sessionIdSchema,
   status: turnStatusSchema,
   output: z.string().describe('The final answer; empty when there is none'),
+  parsed: z
+    .unknown()
+    .optional()
+    .describe('The answer as data, when the request asked for JSON by `responseFormat`'),
   error: publicErrorSchema.nullable(),
   toolCalls: z.array(toolCallRecordSchema),
   artifacts: z.array(artifactSchema),

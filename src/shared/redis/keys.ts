@@ -44,6 +44,64 @@ export function turnKeys(tenant: Tenant, turnId: TurnId): TurnKeys {
   return { turn: base, events: `${base}:events` };
 }
 
+/** What one budget counts: of a turn, a session, a batch or a tenant. Owner: the scripts reserve-call and settle-call. */
+export interface BudgetKeys {
+  /** Hash: tokens and micro-USD, spent and held for calls in flight. */
+  readonly spent: string;
+  /** Sorted set of `id:tokens:microUsd` by the time at which the call counts as lost, negative once it has. Expires with `spent`. */
+  readonly calls: string;
+}
+
+function budgetKeys(base: string): BudgetKeys {
+  return { spent: base, calls: `${base}:calls` };
+}
+
+/** A turn's budget, in its session's slot. Expires RESULT_TTL and a day after the last call. */
+export function turnBudgetKeys(tenant: Tenant, turnId: TurnId): BudgetKeys {
+  return budgetKeys(`${turnKeys(tenant, turnId).turn}:budget`);
+}
+
+/** A session's budget, in its slot. Expires SESSION_TTL and a day after the last call. */
+export function sessionBudgetKeys(tenant: Tenant, tag: string): BudgetKeys {
+  return budgetKeys(`${root}:{${tenant}:${tag}}:budget`);
+}
+
+/** A batch's budget, in a slot of its own. Expires 400 days after the last call. */
+export function batchBudgetKeys(tenant: Tenant, batchId: string): BudgetKeys {
+  return budgetKeys(`${root}:{${tenant}:batch:${batchId}}:budget`);
+}
+
+/** A tenant's budget of a period (`2026-02`, `2026-02-28`, `total`), in the tenant's slot. Expires 400 days after the last call. */
+export function tenantBudgetKeys(tenant: Tenant, period: string): BudgetKeys {
+  return budgetKeys(`${root}:{${tenant}}:budget:${period}`);
+}
+
+/** What a tenant used on one UTC day: hashes of packed counts, in the tenant's slot. Owner: settle-call, count-skills. */
+export interface UsageKeys {
+  /** By model. Expires 400 days after the day's last call. */
+  readonly models: string;
+  /** By `session model`. Expires SESSION_TTL and a day after the day's last call. */
+  readonly sessions: string;
+  /** By skill. Expires 400 days after the day's last turn. */
+  readonly skills: string;
+}
+
+/** A tenant's counters of a day, written `2026-02-28`. */
+export function usageKeys(tenant: Tenant, day: string): UsageKeys {
+  const base = `${root}:{${tenant}}:usage:${day}`;
+  return { models: `${base}:models`, sessions: `${base}:sessions`, skills: `${base}:skills` };
+}
+
+/** Says that a turn's skills are counted; in the tenant's slot. Owner: count-skills. Expires after a day. */
+export function skillsCountedKey(tenant: Tenant, turnId: TurnId): string {
+  return `${root}:{${tenant}}:usage:counted:${turnId}`;
+}
+
+/** Set of the tenants that have usage. Owner: the ledger. Expires 400 days after the last call of any. */
+export function usageTenantsKey(): string {
+  return `${root}:usage-tenants`;
+}
+
 /** Set of `tenant/tag` whose line may hold a turn; what the sweep walks. Owner: enqueue adds, the sweep removes. No expiry. */
 export function openSessionsKey(): string {
   return `${root}:open-sessions`;

@@ -19,7 +19,9 @@ export interface CallToolOptions {
   readonly attempt: number;
   /** Unique in the turn, unlike the model's own id. */
   readonly callId: string;
-  readonly belt: Pick<ToolBelt, 'resolve'>;
+  readonly belt: Pick<ToolBelt, 'resolve' | 'isParallel'>;
+  /** Did the reply that made the call come to the model's output limit? */
+  readonly isCut: boolean;
   /** What of a skill's text the conversation does not show yet. */
   readonly newly: (shown: ShownSkill) => ShownSkill;
   readonly context: Omit<ToolContext, 'callId' | 'onOutput'>;
@@ -98,9 +100,10 @@ async function execute(
 ): Promise<ToolOutcome> {
   const tool = options.belt.resolve(call.name);
   if (args.fault !== undefined) {
+    const cut = options.isCut ? ' Your reply was cut at the model’s output limit.' : '';
     throw new SkillmillError(
       'TOOL_INPUT_INVALID',
-      `The arguments of ${call.name} are no JSON (${args.fault}). They must fit ${JSON.stringify(tool.definition.parameters)}.`,
+      `The arguments of ${call.name} are no JSON (${args.fault}).${cut} They must fit ${JSON.stringify(tool.definition.parameters)}.`,
     );
   }
   const { callId, events, redact } = options;

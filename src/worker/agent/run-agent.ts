@@ -1,17 +1,12 @@
-import type {
-  Message,
-  ToolCall,
-  ToolCallRecord,
-  ToolMessage,
-  TurnId,
-} from '../../shared/contracts/index.js';
-import { SkillmillError } from '../../shared/errors/skillmill-error.js';
-import type { Model, ModelReply, ModelRequest } from '../model/model.js';
-import { callWithRetries } from '../model/model-retry.js';
+import type { Message, ToolCallRecord, ToolMessage, TurnId } from '../../shared/contracts/index.js';
+import type { AnsweredCall, RetryHooks } from '../model/model-retry.js';
 import type { EventSink } from '../publish/event-sink.js';
-import type { LimitKeeper } from './turn-limits.js';
-import { callTool, UnfinishedCall, type CallToolOptions } from './call-tool.js';
+import { answerCalls } from './answer-calls.js';
+import { askModel, outputLimit, type AskOptions } from './ask-model.js';
+import type { CallToolOptions } from './call-tool.js';
 import { nextStep } from './next-step.js';
+import type { FinalAnswer, OutputCheck } from './output-check.js';
+import type { LimitKeeper } from './turn-limits.js';
 
 /** A turn's own record: it grows by one message a step, and is what a failed turn leaves in the history. */
 export interface Transcript {
@@ -24,92 +19,56 @@ export interface Transcript {
 
 export interface AgentPorts {
   readonly turnId: TurnId;
-  readonly model: Model;
+  readonly attempt: number;
   readonly limits: LimitKeeper;
   readonly events: EventSink;
   readonly signal: AbortSignal;
-  /** The request for this turn's messages so far. */
-  readonly buildRequest: () => ModelRequest;
+  /** One model call for this turn's messages so far, with all its retries. */
+  readonly callModel: (options: AskOptions, hooks: RetryHooks) => Promise<AnsweredCall>;
   /** Called with each tool result before the next request is built. */
   readonly onToolMessage: (message: ToolMessage) => Promise<void>;
-  readonly toolOptions: Omit<CallToolOptions, 'callId'>;
+  readonly checkOutput: OutputCheck;
+  readonly toolOptions: Omit<CallToolOptions, 'callId' | 'isCut'>;
 }
 
-/** The loop: one step after another until the final answer. @throws SkillmillError LIMIT_EXCEEDED, MODEL_*; the signal's reason */
-export async function runAgent(transcript: Transcript, ports: AgentPorts): Promise<string> {
+/** What a model is asked when its answer was cut at its output limit. */
+const goOn = 'Your answer was cut off. Go on exactly where it stopped; repeat nothing.';
+
+/** The loop: one step after another until the final answer. @throws SkillmillError LIMIT_EXCEEDED, LOOP_DETECTED, OUTPUT_INVALID, MODEL_*; the signal's reason */
+export async function runAgent(transcript: Transcript, ports: AgentPorts): Promise<FinalAnswer> {
+  const { messages } = transcript;
   for (;;) {
     ports.signal.throwIfAborted();
-    const step = nextStep(transcript.messages);
+    const step = nextStep(messages);
     switch (step.kind) {
-      case 'final':
-        return step.text;
       case 'call_model':
-        transcript.messages.push(await askModel(transcript, ports));
+        await askModel(transcript, ports, { lastChance: ports.limits.isLastChance });
         break;
-      case 'call_tool':
-        ports.limits.beginToolCall();
-        await answer(step.call, transcript, ports);
+      case 'call_tools':
+        await answerCalls(step.calls, transcript, ports);
         break;
+      case 'go_on':
+        if (wasAsked(messages, goOn)) throw outputLimit();
+        messages.push({ turnId: ports.turnId, role: 'user', content: goOn });
+        break;
+      case 'final': {
+        const checked = ports.checkOutput(step.text);
+        if (checked.kind === 'answer') return checked.answer;
+        if (wasAsked(messages, checked.complaint)) throw checked.error;
+        messages.push({ turnId: ports.turnId, role: 'user', content: checked.complaint });
+        break;
+      }
     }
   }
 }
 
-async function answer(call: ToolCall, transcript: Transcript, ports: AgentPorts): Promise<void> {
-  const startedAt = performance.now();
-  const callId = `call_${transcript.toolCalls.length + 1}`;
-  try {
-    const answered = await callTool(call, { ...ports.toolOptions, callId });
-    await ports.onToolMessage(answered.message);
-    transcript.toolCalls.push(answered.record);
-    transcript.messages.push(answered.message);
-  } catch (error) {
-    if (!(error instanceof UnfinishedCall)) throw error;
-    transcript.toolCalls.push(error.record);
-    throw error.cause;
-  } finally {
-    transcript.toolMs += performance.now() - startedAt;
-  }
-}
-
-async function askModel(transcript: Transcript, ports: AgentPorts): Promise<Message> {
-  const reply = (await oneReply(transcript, ports)) ?? (await oneReply(transcript, ports));
-  if (reply === undefined) {
-    throw new SkillmillError(
-      'MODEL_PROTOCOL',
-      'The model answered twice with neither text nor a tool call.',
+/** Was the model asked for this in the turn already? The first message is the user's own. */
+function wasAsked(messages: readonly Message[], text: string): boolean {
+  const opening = text.slice(0, 60);
+  return messages
+    .slice(1)
+    .some(
+      ({ role, content }) =>
+        role === 'user' && typeof content === 'string' && content.startsWith(opening),
     );
-  }
-  const firstCall = transcript.toolCalls.length + 1;
-  ports.events.emit({
-    type: 'message.completed',
-    text: reply.text,
-    toolCallIds: reply.toolCalls.map((_, index) => `call_${firstCall + index}`),
-  });
-  return {
-    turnId: ports.turnId,
-    role: 'assistant',
-    content: reply.text === '' ? null : reply.text,
-    toolCalls: [...reply.toolCalls],
-    ...(reply.reasoning === undefined ? {} : { reasoning: reply.reasoning }),
-  };
-}
-
-/** One model call with its retries; undefined when the reply holds nothing. */
-async function oneReply(
-  transcript: Transcript,
-  ports: AgentPorts,
-): Promise<ModelReply | undefined> {
-  ports.limits.beginModelCall();
-  const startedAt = performance.now();
-  try {
-    const reply = await callWithRetries(ports.model, ports.buildRequest(), {
-      signal: ports.signal,
-      onRetry: (error, afterMs) =>
-        ports.events.emit({ type: 'turn.retrying', error: error.toPublic(), afterMs }),
-    });
-    ports.limits.addTokens(reply.usage);
-    return reply.toolCalls.length === 0 && reply.text.trim() === '' ? undefined : reply;
-  } finally {
-    transcript.modelMs += performance.now() - startedAt;
-  }
 }

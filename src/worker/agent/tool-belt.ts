@@ -14,6 +14,8 @@ export interface ToolBelt {
   definitions(): readonly ToolDefinition[];
   /** @throws SkillmillError TOOL_NOT_FOUND, TOOL_NOT_ACTIVE, each with the names that may be called */
   resolve(name: string): ReadyTool;
+  /** May a call of this name run beside others? */
+  isParallel(name: string): boolean;
 }
 
 export interface ToolBeltOptions {
@@ -30,6 +32,12 @@ export function createToolBelt(options: ToolBeltOptions): ToolBelt {
   const fixed = dispatching ? [...options.skillTools, dispatchTool(business)] : options.skillTools;
   return {
     definitions: () => [...fixed.map((tool) => tool.definition), ...toolbox.listed()],
+    isParallel(name) {
+      const tool = fixed.find(({ definition }) => definition.name === name);
+      if (tool !== undefined) return tool.parallel === true;
+      const active = toolbox.get(name);
+      return active !== undefined && active.parallel !== false;
+    },
     resolve(name) {
       const tool = fixed.find((candidate) => candidate.definition.name === name);
       if (tool !== undefined) return tool;

@@ -9,6 +9,8 @@ export class LimitKeeper {
   private readonly maxModelCalls: number;
   private readonly maxToolCalls: number;
   private readonly maxTotalTokens: number;
+  private readonly grantsLastChance: boolean;
+  private isEstimated = false;
   private spent = {
     modelCalls: 0,
     toolCalls: 0,
@@ -22,15 +24,23 @@ export class LimitKeeper {
     this.maxModelCalls = asked.maxModelCalls ?? defaults.maxModelCalls;
     this.maxToolCalls = asked.maxToolCalls ?? defaults.maxToolCalls;
     this.maxTotalTokens = asked.maxTotalTokens ?? Infinity;
+    this.grantsLastChance = defaults.lastChance;
   }
 
   get usage(): Usage {
-    return { ...this.spent };
+    return this.isEstimated ? { ...this.spent, estimated: true } : { ...this.spent };
+  }
+
+  /** Are the model calls used up, and one more without tools left to answer with what there is? */
+  get isLastChance(): boolean {
+    return this.grantsLastChance && this.spent.modelCalls >= this.maxModelCalls;
   }
 
   /** @throws SkillmillError LIMIT_EXCEEDED when no model call is left, or no token for one */
-  beginModelCall(): void {
-    if (this.spent.modelCalls >= this.maxModelCalls) {
+  beginModelCall(isLastChance = false): void {
+    // The last chance is one call, and one more when that holds nothing.
+    const maxCalls = this.maxModelCalls + (isLastChance ? 2 : 0);
+    if (this.spent.modelCalls >= maxCalls) {
       throw limitExceeded('maxModelCalls', `its ${this.maxModelCalls} model calls`);
     }
     const tokens = this.spent.inputTokens + this.spent.outputTokens;
@@ -49,6 +59,7 @@ export class LimitKeeper {
   }
 
   addTokens(usage: ModelUsage): void {
+    this.isEstimated ||= usage.estimated === true;
     this.spent.inputTokens += usage.inputTokens;
     this.spent.cachedInputTokens += usage.cachedInputTokens;
     this.spent.outputTokens += usage.outputTokens;

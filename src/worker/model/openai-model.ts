@@ -1,16 +1,28 @@
 import OpenAI from 'openai';
-import type {
-  ChatCompletionCreateParamsNonStreaming,
-  ChatCompletionMessageParam,
-} from 'openai/resources/chat/completions';
+import type { ChatCompletionCreateParams } from 'openai/resources/chat/completions';
 import type { ModelConfig } from '../../shared/config/config.js';
-import type { Model, ModelMessage, ModelRequest } from './model.js';
-import { parseArguments } from './parse-arguments.js';
+import { SkillmillError } from '../../shared/errors/skillmill-error.js';
+import { IdleTimeout } from './idle-timeout.js';
 import { asModelError } from './model-errors.js';
+import type { Model, ModelCallHooks, ModelReply, ModelRequest } from './model.js';
 import { readReply } from './read-reply.js';
+import { readBody, StreamError } from './read-stream.js';
+import { toWire, type WireRequest } from './to-wire.js';
+import { WireDialect } from './wire-dialect.js';
+
+/** What a worker needs to know to talk to one endpoint. */
+export type EndpointConfig = Pick<
+  ModelConfig,
+  'baseUrl' | 'apiKey' | 'timeoutMs' | 'idleTimeoutMs' | 'stream'
+>;
+
+interface Endpoint {
+  readonly config: EndpointConfig;
+  readonly client: OpenAI;
+}
 
 /** A model behind an OpenAI-compatible endpoint. Everything is passed explicitly, so that the client reads no environment. */
-export function createOpenAiModel(config: ModelConfig): Model {
+export function createOpenAiModel(config: EndpointConfig): Model {
   const client = new OpenAI({
     // The client insists on a key; endpoints that need none ignore it.
     apiKey: config.apiKey ?? 'none',
@@ -23,127 +35,88 @@ export function createOpenAiModel(config: ModelConfig): Model {
     maxRetries: 0,
     logLevel: 'off',
   });
-  const limitField = outputLimitField(config.baseUrl);
+  const dialects = new Map<string, WireDialect>();
+  const dialectOf = (model: string): WireDialect => {
+    const known = dialects.get(model) ?? new WireDialect(config.baseUrl);
+    dialects.set(model, known);
+    return known;
+  };
   return {
-    async call(request, signal) {
-      // The client's own time-out ends with the headers; a body that stalls must end as well.
-      const timeout = AbortSignal.timeout(config.timeoutMs);
-      try {
-        const completion: unknown = await client.chat.completions.create(
-          toWire(request, limitField),
-          {
-            signal: AbortSignal.any([signal, timeout]),
-          },
-        );
-        return readReply(completion);
-      } catch (error) {
-        signal.throwIfAborted();
-        throw asModelError(error, {
-          endpoint: config.baseUrl,
-          timeoutMs: config.timeoutMs,
-          status: error instanceof OpenAI.APIError ? numberOr(error.status) : undefined,
-          timedOut: timeout.aborted || error instanceof OpenAI.APIConnectionTimeoutError,
-          isUnreadable: error instanceof SyntaxError,
-          secret: config.apiKey,
-        });
-      }
-    },
+    call: (request, hooks) =>
+      callInDialect({ config, client }, request, dialectOf(request.model), hooks),
   };
 }
 
-function numberOr(status: unknown): number | undefined {
-  return typeof status === 'number' ? status : undefined;
-}
-
-/** OpenAI's and Azure's newer models refuse the old name of the output limit; many other servers know only that one. */
-function outputLimitField(baseUrl: string): 'max_completion_tokens' | 'max_tokens' {
-  return /(^|\.)(openai\.com|azure\.com)$/.test(new URL(baseUrl).hostname)
-    ? 'max_completion_tokens'
-    : 'max_tokens';
-}
-
-/** Optional fields are left out rather than sent as null, and an empty tool list is not sent: strict servers refuse both. */
-function toWire(request: ModelRequest, limitField: string): ChatCompletionCreateParamsNonStreaming {
-  const { temperature, maxOutputTokens, tools } = request;
-  return {
-    model: request.model,
-    messages: request.messages.map(toWireMessage),
-    stream: false,
-    ...(temperature === undefined ? {} : { temperature }),
-    ...(maxOutputTokens === undefined ? {} : { [limitField]: maxOutputTokens }),
-    ...(tools.length === 0
-      ? {}
-      : {
-          tools: tools.map((tool) => ({
-            type: 'function' as const,
-            function: {
-              name: tool.name,
-              description: tool.description,
-              parameters: { ...tool.parameters },
-            },
-          })),
-        }),
-  };
-}
-
-function toWireMessage(message: ModelMessage): ChatCompletionMessageParam {
-  switch (message.role) {
-    case 'system':
-      return { role: 'system', content: message.content };
-    case 'user':
-      return {
-        role: 'user',
-        content:
-          typeof message.content === 'string' ? message.content : message.content.map(toWirePart),
-      };
-    case 'tool':
-      return { role: 'tool', tool_call_id: message.toolCallId, content: message.content };
-    case 'assistant':
-      return toWireAssistant(message);
+/** One call; an endpoint that refuses a field by its name gets the request once more without, for each such field. */
+async function callInDialect(
+  endpoint: Endpoint,
+  request: ModelRequest,
+  dialect: WireDialect,
+  hooks: ModelCallHooks,
+): Promise<ModelReply> {
+  for (;;) {
+    const body = toWire(request, dialect, endpoint.config.stream);
+    try {
+      return await callOnce(endpoint, body, hooks);
+    } catch (error) {
+      const isRefusal = error instanceof SkillmillError && error.code === 'MODEL_REJECTED';
+      if (!isRefusal || !dialect.learn(error.message, body)) throw error;
+    }
   }
 }
 
-type WirePart = Exclude<
-  Extract<ChatCompletionMessageParam, { role: 'user' }>['content'],
-  string
->[number];
-type Part = Exclude<Extract<ModelMessage, { role: 'user' }>['content'], string>[number];
-
-function toWirePart(part: Part): WirePart {
-  if (part.type === 'text') return part;
-  const { url, detail } = part.image_url;
-  return { type: 'image_url', image_url: detail === undefined ? { url } : { url, detail } };
+async function callOnce(
+  { config, client }: Endpoint,
+  body: WireRequest,
+  { signal, onText }: ModelCallHooks,
+): Promise<ModelReply> {
+  // The client's own time-out ends with the headers; a body that stalls must end as well.
+  const timeout = AbortSignal.timeout(config.timeoutMs);
+  const idle = new IdleTimeout(config.idleTimeoutMs);
+  const stop = AbortSignal.any([signal, timeout, idle.signal]);
+  try {
+    const response = await client.chat.completions
+      .create(asParams(body), { signal: stop })
+      .asResponse();
+    if (body.stream) idle.start();
+    const onBytes = () => idle.restart();
+    return readReply(await readBody(bodyOf(response), { onBytes, onText }));
+  } catch (error) {
+    signal.throwIfAborted();
+    throw asModelError(error, {
+      endpoint: config.baseUrl,
+      timeoutMs: config.timeoutMs,
+      ...answerOf(error),
+      timedOut: timeout.aborted || error instanceof OpenAI.APIConnectionTimeoutError,
+      stalledMs: idle.signal.aborted ? config.idleTimeoutMs : undefined,
+      secret: config.apiKey,
+    });
+  } finally {
+    idle.stop();
+  }
 }
 
-function toWireAssistant(
-  message: Extract<ModelMessage, { role: 'assistant' }>,
-): ChatCompletionMessageParam {
-  const hasCalls = message.toolCalls.length > 0;
-  const reasoning = message.reasoning === undefined ? {} : { reasoning_content: message.reasoning };
+/** What an error tells of the endpoint's answer. */
+function answerOf(error: unknown) {
+  const isStreamError = error instanceof StreamError;
+  const isApiError = error instanceof OpenAI.APIError;
+  const given: unknown = isStreamError || isApiError ? error.status : undefined;
+  const headers: unknown = isApiError ? error.headers : undefined;
   return {
-    role: 'assistant',
-    // The key must be there; null is accepted only beside tool calls.
-    content:
-      message.content === '' && hasCalls ? null : (message.content ?? (hasCalls ? null : '')),
-    ...reasoning,
-    ...(hasCalls
-      ? {
-          tool_calls: message.toolCalls.map((call) => ({
-            id: call.id,
-            type: 'function' as const,
-            function: { name: wireName(call.name), arguments: wireArguments(call.arguments) },
-          })),
-        }
-      : {}),
+    status: typeof given === 'number' ? given : undefined,
+    headers: headers instanceof Headers ? headers : undefined,
+    isUnreadable: error instanceof SyntaxError,
+    isErrorObject: isStreamError,
   };
 }
 
-/** Endpoints refuse a history whose tool names break their rule, whoever made them up. */
-function wireName(name: string): string {
-  return name.replace(/[^A-Za-z0-9_-]/g, '_').slice(0, 64) || '_';
+async function* bodyOf(response: Response): AsyncGenerator<Uint8Array> {
+  if (response.body !== null) yield* response.body;
 }
 
-/** The same for arguments that were no JSON; what was wrong with them stands in the call's answer. */
-function wireArguments(text: string): string {
-  return parseArguments(text).fault === undefined ? text : '{}';
+/** The client's types know OpenAI's own API only; what is sent is what the dialect says. */
+function asParams(body: WireRequest): ChatCompletionCreateParams {
+  const isParams = (value: object): value is ChatCompletionCreateParams => 'messages' in value;
+  if (!isParams(body)) throw new SkillmillError('INTERNAL', 'A model request lost its messages.');
+  return body;
 }

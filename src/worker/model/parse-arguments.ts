@@ -16,13 +16,58 @@ export function parseArguments(text: string): ParsedArguments {
   }
 }
 
+/**
+ * Arguments as the model must have meant them, where that is certain: nothing at all is no arguments, a code fence around
+ * them goes, and so do commas before a closing bracket and a second layer of quotes. Anything else stays as it is.
+ */
+export function repairArguments(text: string): string {
+  const bare = withoutFence(text.trim());
+  if (bare === '' || bare === 'null') return '{}';
+  const parsed = parseArguments(bare);
+  if (typeof parsed.value === 'string' && parsed.fault === undefined) {
+    const inner = repairArguments(parsed.value);
+    const isObject = inner.startsWith('{') && parseArguments(inner).fault === undefined;
+    return isObject ? inner : bare;
+  }
+  if (parsed.fault === undefined) return bare;
+  const mended = withoutTrailingCommas(bare);
+  return parseArguments(mended).fault === undefined ? mended : text;
+}
+
+function withoutFence(text: string): string {
+  return /^```(?:json)?\s*\n?(.*?)\n?\s*```$/is.exec(text)?.[1]?.trim() ?? text;
+}
+
+function withoutTrailingCommas(text: string): string {
+  const dropped: number[] = [];
+  let comma: number | undefined;
+  for (const [index, char] of outsideStrings(text)) {
+    if (/\s/.test(char)) continue;
+    if (comma !== undefined && (char === ']' || char === '}')) dropped.push(comma);
+    comma = char === ',' ? index : undefined;
+  }
+  const starts = [0, ...dropped.map((index) => index + 1)];
+  return starts.map((start, nth) => text.slice(start, dropped[nth])).join('');
+}
+
 /** An upper bound of how deep a JSON text is nested; brackets within strings do not count. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;
-  for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[[\]{}]/g)) {
-    if (token === '[' || token === '{') deepest = Math.max(deepest, (depth += 1));
-    else if (token === ']' || token === '}') depth -= 1;
+  for (const [, char] of outsideStrings(text)) {
+    if (char === '[' || char === '{') deepest = Math.max(deepest, (depth += 1));
+    else if (char === ']' || char === '}') depth -= 1;
   }
   return deepest;
+}
+
+/** Characters of a JSON text that stand in no string, in one pass: a pattern would go back over an open quote again and again. */
+function* outsideStrings(text: string): Generator<readonly [index: number, char: string]> {
+  let quoted = false;
+  for (let index = 0; index < text.length; index += 1) {
+    const char = text.charAt(index);
+    if (char === '"') quoted = !quoted;
+    else if (!quoted) yield [index, char];
+    else if (char === '\\') index += 1;
+  }
 }

@@ -22,7 +22,7 @@ export async function skillOverview(
   if (skills.length === 0) return 'Available skills: none';
   const full = skills.map(({ name, description }) => `- ${name}: ${onOneLine(description)}`);
   const whole = ['Available skills:', ...full].join('\n');
-  if (whole.length <= budgetTokens || (await tokensOf(whole)) <= budgetTokens) return whole;
+  if ((await tokensOf(whole)) <= budgetTokens) return whole;
   return shortened(skills, full, budgetTokens);
 }
 

@@ -1,5 +1,6 @@
 import type { Message, ShownSkill, ToolMessage, TurnId } from '../../shared/contracts/index.js';
-import type { SkillState } from '../session/skill-state.js';
+import type { Skill } from '../../shared/skills/skill.js';
+import type { Selection, SkillState } from '../session/skill-state.js';
 import type { TurnSkills } from '../skills/turn-skills.js';
 import { docNames } from '../tools/require-skill.js';
 
@@ -16,6 +17,8 @@ export interface ShownOptions {
   /** What was loaded when the turn began (mode `session`). */
   readonly initial: SkillState;
   readonly history: readonly Message[];
+  /** Tools whose schemas no list of tools carries (exposure `dispatch`). */
+  readonly schemasFor?: (skill: Skill, selection: Selection) => readonly string[];
 }
 
 /**
@@ -30,9 +33,10 @@ export class ShownContent {
   private readonly begins = new Map<string, number>();
   /** Skills of the system message: declared by the caller, or loaded earlier and shown by no message that is left. */
   private readonly atTop: ShownSkill[] = [];
-  /** Mode `once`: what the next request shows at its end. */
-  private pending: ShownSkill[] = [];
-  private pendingWasSent = false;
+  /** Mode `once`: the skills that the next request shows at its end. */
+  private readonly pending: string[] = [];
+  /** How many of these a request has shown. */
+  private sent = 0;
 
   constructor(options: ShownOptions) {
     this.options = options;
@@ -65,36 +69,49 @@ export class ShownContent {
     if (!isEmpty(unseen)) this.atTop.push(unseen);
   }
 
+  /** Tells of messages that no request holds any more; gives what they showed of skills that may still be loaded. */
+  forget(messages: readonly Message[]): readonly ShownSkill[] {
+    const lost = messages.flatMap((message) => this.filledIn(message) ?? []);
+    for (const { skill } of lost) this.seen.delete(skill);
+    return lost;
+  }
+
   /** Tells of a tool result that is part of the turn now. */
   onToolMessage(message: ToolMessage): void {
     if (message.shows !== undefined && this.options.mode === 'once')
-      this.pending.push(message.shows);
+      this.pending.push(message.shows.skill);
   }
 
   /** Mode `once`: names of the skills whose text has been in a request; they are to be cleared. */
   takeCleared(): readonly string[] {
-    if (!this.pendingWasSent) return [];
-    const names = this.pending.map((shown) => shown.skill);
-    for (const name of names) this.seen.delete(name);
-    this.pending = [];
-    this.pendingWasSent = false;
-    return names;
+    const names = this.pending.splice(0, this.sent);
+    this.sent = 0;
+    // What was loaded again since is to be shown once more.
+    return names.filter((name) => !this.pending.includes(name));
   }
 
   /** What the system message shows, given what is loaded now. */
   system(state: SkillState): readonly ShownSkill[] {
-    if (this.options.placement === 'tool') return this.atTop;
-    return state.flatMap((loaded) => {
-      const skill = this.options.skills.get(loaded.name);
-      if (skill === undefined) return [];
-      return [{ skill: loaded.name, body: true, docs: [...docNames(skill, loaded.docs)] }];
-    });
+    return this.options.placement === 'tool' ? this.atTop : this.whole(state);
   }
 
-  /** What the end of the next request shows (mode `once`). */
-  trailing(): readonly ShownSkill[] {
-    this.pendingWasSent = this.pending.length > 0;
-    return this.options.placement === 'tool' ? this.pending : [];
+  /** What the end of the next request shows, given what is loaded now (mode `once`): each skill whole, since no other request does. */
+  trailing(state: SkillState): readonly ShownSkill[] {
+    this.sent = this.pending.length;
+    for (const name of this.pending) this.seen.delete(name);
+    if (this.options.placement === 'system') return [];
+    return this.whole(state.filter(({ name }) => this.pending.includes(name)));
+  }
+
+  private whole(state: SkillState): ShownSkill[] {
+    const { skills, schemasFor } = this.options;
+    return state.flatMap((loaded) => {
+      const skill = skills.get(loaded.name);
+      if (skill === undefined) return [];
+      const docs = [...docNames(skill, loaded.docs)];
+      const tools = [...(schemasFor?.(skill, loaded.tools) ?? [])];
+      return [{ skill: loaded.name, body: true, docs, tools }];
+    });
   }
 
   /** What a message's text is filled in with: its own content while the load lasts, nothing after. */

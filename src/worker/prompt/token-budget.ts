@@ -8,8 +8,19 @@ function tokenizer(): Promise<CountTokens> {
   return (counter ??= import('gpt-tokenizer/encoding/o200k_base').then(
     ({ countTokens }) =>
       (text: string) =>
-        countTokens(text, { disallowedSpecial: new Set<string>() }),
+        countTokens(inShortRuns(text), { disallowedSpecial: new Set<string>() }),
   ));
+}
+
+/**
+ * The text with a break in each run of signs or blanks that is longer than any real one; a break costs a token. The tokenizer's work
+ * grows with the square of a run, so that a hostile text could hold a worker up for minutes.
+ */
+function inShortRuns(text: string): string {
+  return text
+    .replace(/\S{256}(?=\S)/g, (run) => `${run}\n`)
+    .replace(/ {256}(?= )/g, (run) => `${run}\n`)
+    .replace(/\n{256}(?=\n)/g, (run) => `${run} `);
 }
 
 /** Tokens of a text, by a real tokenizer. */
@@ -17,14 +28,16 @@ export async function tokensOf(text: string): Promise<number> {
   return (await tokenizer())(text);
 }
 
+const maxBytesPerUnit = 3;
+
 /** A text within a budget of tokens; what does not fit is left out at its end, and `note` says so. */
 export async function withinBudget(
   text: string,
   budget: number,
   note: (leftOut: number) => string,
 ): Promise<string> {
-  // A token is at least one UTF-16 unit, so most texts need no counting.
-  if (text.length <= budget) return text;
+  // A token is at least one byte, and a UTF-16 unit at most three, so most texts need no counting.
+  if (text.length * maxBytesPerUnit <= budget) return text;
   const count = await tokenizer();
   const total = count(text);
   if (total <= budget) return text;

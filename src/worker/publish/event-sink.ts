@@ -10,6 +10,8 @@ export interface EventSink {
   emit(body: TurnEventBody): void;
   /** A command's output as it comes: small pieces are put together, and past 64 KiB a command's rest is left out. */
   output(callId: string, stream: 'stdout' | 'stderr', text: string): void;
+  /** What a model says, as it comes; pieces are put together as a command's are. */
+  delta(messageId: string, text: string): void;
   /** Waits until all that was emitted is published. */
   flush(): Promise<void>;
 }
@@ -31,7 +33,7 @@ const outputPauseMs = 100;
 export function createEventSink(options: SinkOptions): EventSink {
   const pending: TurnEventBody[] = [];
   const shown = new Map<string, number>();
-  let output: OutputPiece[] = [];
+  let output: Piece[] = [];
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();
 
@@ -74,16 +76,30 @@ export function createEventSink(options: SinkOptions): EventSink {
       addOutput(output, { type: 'tool.output', callId, stream, text: piece });
       timer ??= setTimeout(() => void publish(), outputPauseMs);
     },
+    delta(messageId, text) {
+      const last = output.at(-1);
+      const joins = last?.type === 'message.delta' && last.messageId === messageId;
+      if (joins) last.text += text;
+      else output.push({ type: 'message.delta', messageId, text });
+      timer ??= setTimeout(() => void publish(), outputPauseMs);
+    },
     flush: publish,
   };
 }
 
 type OutputPiece = Extract<TurnEventBody, { type: 'tool.output' }>;
+type Piece = OutputPiece | Extract<TurnEventBody, { type: 'message.delta' }>;
 
 /** Joins a piece to the last one of its stream while that is small: a command that alternates its streams must not make an event a byte. */
-function addOutput(output: OutputPiece[], piece: OutputPiece): void {
-  const last = output.findLast((other) => other.stream === piece.stream);
-  const joins = last?.callId === piece.callId && last.text.length < outputPieceChars;
+function addOutput(output: Piece[], piece: OutputPiece): void {
+  const last = output.findLast(
+    (other) => other.type === 'tool.output' && other.stream === piece.stream,
+  );
+  if (last?.type !== 'tool.output') {
+    output.push(piece);
+    return;
+  }
+  const joins = last.callId === piece.callId && last.text.length < outputPieceChars;
   if (joins) last.text += piece.text;
   else output.push(piece);
 }

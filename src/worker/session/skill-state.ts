@@ -26,10 +26,14 @@ export function loadSkill(
   const before = state.find((loaded) => loaded.name === name);
   const after: LoadedSkill = {
     name,
-    docs: given.docs ?? before?.docs ?? [],
+    docs: distinct(given.docs) ?? before?.docs ?? [],
     tools: before?.tools ?? given.tools,
   };
   return [...state.filter((loaded) => loaded.name !== name), after];
+}
+
+function distinct(selection: Selection | undefined): Selection | undefined {
+  return selection === undefined || selection === '*' ? selection : [...new Set(selection)];
 }
 
 /** How a selection is changed: `add` keeps the order and never doubles, `replace` narrows also after `*`. */

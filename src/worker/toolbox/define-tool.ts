@@ -17,6 +17,8 @@ export interface ToolboxToolDefinition<Schema extends z.ZodObject> {
   readonly name: string;
   readonly description: string;
   readonly parameters: Schema;
+  /** false: never beside another call of the same turn. By default calls that a model makes together run together. */
+  readonly parallel?: boolean;
   readonly execute: (args: z.output<Schema>, call: ToolCallInfo) => unknown;
 }
 
@@ -26,6 +28,7 @@ export interface ToolboxTool {
   readonly name: string;
   readonly description: string;
   readonly parameters: z.ZodObject;
+  readonly parallel?: boolean | undefined;
   /** Runs with arguments that `parameters` has checked. */
   readonly run: (args: unknown, call: ToolCallInfo) => unknown;
 }
@@ -42,6 +45,7 @@ export function defineTool<Schema extends z.ZodObject>(
     name: tool.name,
     description: tool.description,
     parameters: tool.parameters,
+    parallel: tool.parallel,
     run: (args, call) => tool.execute(tool.parameters.parse(args), call),
   };
 }

@@ -1,94 +1,94 @@
-import { resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { z } from 'zod';
-import { describeFaults, inputFaults } from '../../shared/errors/describe-issues.js';
 import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-error.js';
-import type { ToolDefinition } from '../model/model.js';
-import { isToolboxTool, type ToolboxTool, type ToolCallInfo } from './define-tool.js';
+import type { Logger } from '../../shared/logging/logger.js';
+import type { Redactor } from '../../shared/logging/redactor.js';
+import { toBusinessTool, type BusinessTool, type ToolPool } from './business-tool.js';
+import type { LoadedToolbox } from './load-toolbox.js';
+import type { McpLink } from './mcp-link.js';
 
-/** A toolbox tool as the loop uses it. */
-export interface BusinessTool {
-  readonly definition: ToolDefinition;
-  /** Answers plain JSON data. @throws SkillmillError TOOL_INPUT_INVALID naming every wrong parameter, TOOL_FAILED with what the tool threw */
-  run(args: unknown, call: ToolCallInfo): Promise<unknown>;
+/** The operator's tools, and the MCP servers that some of them stand on. */
+export interface Toolbox {
+  /** The tools as they are now; a turn keeps those with which it began. */
+  current(): ToolPool;
+  /** Ends the connections to MCP servers, and the servers that are processes. */
+  close(): Promise<void>;
 }
 
-/** The operator's tools by name; the limit of what a skill or a model may call. */
-export type Toolbox = ReadonlyMap<string, BusinessTool>;
-
-export const emptyToolbox: Toolbox = new Map();
-
-const nameRule = /^[A-Za-z0-9_-]{1,64}$/;
-
-/** Loads the module that SKILLMILL_TOOLBOX names. @throws SkillmillError CONFIG_INVALID, all faults at once */
-export async function loadToolbox(path: string): Promise<Toolbox> {
-  let module: unknown;
-  try {
-    module = await import(pathToFileURL(resolve(path)).href);
-  } catch (error) {
-    throw new SkillmillError(
-      'CONFIG_INVALID',
-      `SKILLMILL_TOOLBOX ${path} could not be loaded: ${errorMessage(error)}.`,
-      { cause: error },
-    );
-  }
-  return makeToolbox(toolsIn(module), path);
+export interface ToolboxContext {
+  readonly log: Logger['log'];
+  readonly redact: Pick<Redactor, 'text'>;
+  /** Reads a variable of the worker's environment. */
+  readonly lookUp: (variable: string) => string | undefined;
 }
 
-/** Every tool that a module exports: by itself, in a list, or in the default export. */
-function toolsIn(module: unknown): ToolboxTool[] {
-  const exported = typeof module === 'object' && module !== null ? Object.values(module) : [];
-  const found = exported.flatMap((value: unknown): unknown[] =>
-    Array.isArray(value) ? value : [value],
-  );
-  return [...new Set(found.filter(isToolboxTool))];
-}
-
-/** A toolbox of these tools. @throws SkillmillError CONFIG_INVALID */
-export function makeToolbox(tools: readonly ToolboxTool[], path: string): Toolbox {
-  const names = tools.map((tool) => tool.name);
-  const faults = [
-    ...(tools.length === 0 ? ['it exports no tool; make tools with defineTool'] : []),
-    ...names.flatMap((name, index) => nameFault(name, names.indexOf(name) !== index)),
-  ];
-  if (faults.length > 0) {
-    throw new SkillmillError('CONFIG_INVALID', `SKILLMILL_TOOLBOX ${path}: ${faults.join('; ')}.`);
-  }
-  return new Map(tools.map((tool) => [tool.name, toBusinessTool(tool)]));
-}
-
-function nameFault(name: string, isRepeated: boolean): string[] {
-  if (!nameRule.test(name)) return [`${JSON.stringify(name)} is no name for a tool`];
-  if (name.startsWith('skill_')) return [`${name}: names that begin with skill_ are taken`];
-  return isRepeated ? [`${name} is there twice`] : [];
-}
-
-function toBusinessTool(tool: ToolboxTool): BusinessTool {
-  const schema = z.toJSONSchema(tool.parameters, { io: 'input' });
-  delete schema.$schema;
-  return {
-    definition: { name: tool.name, description: tool.description, parameters: schema },
-    async run(args, call) {
-      const parsed = tool.parameters.safeParse(args);
-      if (!parsed.success) {
-        throw new SkillmillError(
-          'TOOL_INPUT_INVALID',
-          `Wrong arguments for ${tool.name}: ${describeFaults(inputFaults(parsed.error))}.`,
-        );
-      }
-      try {
-        return asPlain(await tool.run(args, call));
-      } catch (error) {
-        throw new SkillmillError('TOOL_FAILED', `${tool.name} failed: ${errorMessage(error)}`, {
-          cause: error,
-        });
-      }
-    },
+/** Starts what a loaded toolbox stands on. @throws SkillmillError CONFIG_INVALID, all faults at once; nothing runs then */
+export async function openToolbox(
+  loaded: LoadedToolbox,
+  context: ToolboxContext,
+): Promise<Toolbox> {
+  const { log } = context;
+  const own = new Map(loaded.tools.map((tool) => [tool.name, toBusinessTool(tool)]));
+  let pool: ToolPool = own;
+  let clashes = '';
+  const refill = () => {
+    const joined = joinTools(own, links);
+    pool = joined.pool;
+    const names = joined.clashes.join(', ');
+    if (names !== '' && names !== clashes) {
+      log('warn', `tools of MCP servers are left out, since their names are taken: ${names}`);
+    }
+    clashes = names;
   };
+  const links = await makeLinks(loaded, context, () => refill());
+  const started = await Promise.allSettled(links.map((link) => link.start()));
+  const close = async () => {
+    await Promise.all(links.map((link) => link.close()));
+  };
+  const faults = [...loaded.faults, ...started.flatMap((end, at) => startFault(links[at], end))];
+  if (faults.length > 0) {
+    await close();
+    const sentence = `SKILLMILL_TOOLBOX ${loaded.path}: ${faults.join('; ')}.`;
+    throw new SkillmillError('CONFIG_INVALID', context.redact.text(sentence));
+  }
+  for (const { name, tools } of links) {
+    log('info', `MCP server ${name}: ready`, { tools: tools.map((tool) => tool.definition.name) });
+  }
+  return { current: () => pool, close };
 }
 
-/** What JSON keeps of an answer: a result is stored, and goes to the model as text. @throws TypeError for what JSON cannot hold */
-function asPlain(answer: unknown): unknown {
-  const plain: unknown = JSON.parse(JSON.stringify({ answer }));
-  return z.object({ answer: z.unknown() }).parse(plain).answer ?? null;
+/** What talks MCP is loaded only where there is a server to talk to. */
+async function makeLinks(
+  { servers }: LoadedToolbox,
+  { log, lookUp }: ToolboxContext,
+  onTools: () => void,
+): Promise<McpLink[]> {
+  if (servers.length === 0) return [];
+  const { McpLink } = await import('./mcp-link.js');
+  const shared = ['PATH', 'HOME'].map((name) => [name, lookUp(name)] as const);
+  const baseEnv = Object.fromEntries(
+    shared.flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const])),
+  );
+  return servers.map((spec) => new McpLink({ spec, baseEnv, log, onTools }));
+}
+
+function startFault(link: McpLink | undefined, end: PromiseSettledResult<void>): string[] {
+  if (end.status === 'fulfilled' || link === undefined) return [];
+  return [`the MCP server ${link.name} cannot be used: ${errorMessage(end.reason)}`];
+}
+
+/** The operator's own tools and those of the servers, in this order: the first of a name wins. */
+function joinTools(
+  own: ToolPool,
+  links: readonly McpLink[],
+): { pool: ToolPool; clashes: string[] } {
+  const pool = new Map<string, BusinessTool>(own);
+  const clashes: string[] = [];
+  for (const link of links) {
+    for (const tool of link.tools) {
+      const { definition } = tool;
+      if (pool.has(definition.name)) clashes.push(definition.name);
+      else
+        pool.set(definition.name, { definition, run: (args, call) => link.call(tool, args, call) });
+    }
+  }
+  return { pool, clashes };
 }

@@ -2,13 +2,13 @@ import type { Skill } from '../../shared/skills/skill.js';
 import type { ToolDefinition } from '../model/model.js';
 import type { Selection, SkillState } from '../session/skill-state.js';
 import type { TurnSkills } from '../skills/turn-skills.js';
-import type { BusinessTool, Toolbox } from './toolbox.js';
+import type { BusinessTool, ToolPool } from './business-tool.js';
 
 /** How toolbox tools reach the model: in the list of tools, or through `skill_tool`. */
 export type ToolExposure = 'native' | 'dispatch';
 
 export interface TurnToolboxOptions {
-  readonly toolbox: Toolbox;
+  readonly toolbox: ToolPool;
   readonly allowed: readonly string[] | undefined;
   readonly exposure: ToolExposure;
   readonly skills: TurnSkills;
@@ -23,7 +23,7 @@ export class TurnToolbox {
   readonly names: readonly string[];
   readonly exposure: ToolExposure;
   private readonly options: TurnToolboxOptions;
-  private readonly usable: Toolbox;
+  private readonly usable: ToolPool;
   private listedSoFar: readonly string[];
 
   constructor(options: TurnToolboxOptions) {

@@ -49,6 +49,8 @@ export interface Tool {
   readonly definition: ToolDefinition;
   /** A line of the prompt on when to use it; what is not registered is not described. */
   readonly guidance?: string | undefined;
+  /** May it run beside others of the same turn? One that changes state or runs commands may not. */
+  readonly parallel?: boolean | undefined;
   /** @throws SkillmillError TOOL_INPUT_INVALID naming every wrong parameter; whatever the tool itself throws */
   run(args: unknown, context: ToolContext): Promise<ToolOutcome>;
 }
@@ -58,6 +60,7 @@ export function defineSkillTool<Schema extends z.ZodObject>(tool: {
   readonly name: string;
   readonly description: string;
   readonly guidance?: string;
+  readonly parallel?: boolean;
   readonly parameters: Schema;
   readonly execute: (args: z.output<Schema>, context: ToolContext) => Promise<ToolOutcome>;
 }): Tool {
@@ -66,6 +69,7 @@ export function defineSkillTool<Schema extends z.ZodObject>(tool: {
   return {
     definition: { name: tool.name, description: tool.description, parameters: schema },
     guidance: tool.guidance,
+    parallel: tool.parallel,
     async run(args, context) {
       const parsed = tool.parameters.safeParse(args);
       if (parsed.success) return tool.execute(parsed.data, context);

@@ -1,12 +1,15 @@
 import type { Message, Session } from '../../shared/contracts/index.js';
 import type { SkillConfig } from '../../shared/config/config.js';
 import { userMessage } from '../../shared/session/turn-messages.js';
+import { budgetedModel } from '../agent/budgeted-model.js';
 import { createToolBelt, type ToolBelt } from '../agent/tool-belt.js';
 import type { Transcript } from '../agent/run-agent.js';
 import type { LimitKeeper } from '../agent/turn-limits.js';
+import type { Model } from '../model/model.js';
 import { skillGuidance, skillOverview } from '../prompt/guidance.js';
 import { LoadedContent } from '../prompt/loaded-content.js';
 import { ShownContent } from '../prompt/shown-content.js';
+import { TokenMeter } from '../prompt/token-meter.js';
 import type { EventSink } from '../publish/event-sink.js';
 import { createTurnArtifacts, type TurnArtifacts } from '../publish/turn-artifacts.js';
 import {
@@ -16,7 +19,9 @@ import {
   type SkillState,
 } from '../session/skill-state.js';
 import type { TurnSkills } from '../skills/turn-skills.js';
+import { SessionSummary } from '../session/session-summary.js';
 import { listedBefore } from '../session/listed-tools.js';
+import { TurnBudget } from '../session/turn-budget.js';
 import { TurnToolbox } from '../toolbox/turn-toolbox.js';
 import type { SkillStateHolder } from '../tools/tool.js';
 import { skillTools } from '../tools/skill-tools.js';
@@ -27,6 +32,7 @@ import type { ClaimedTurn, TurnDeps } from './turn-deps.js';
 export interface OpenTurn {
   readonly turn: ClaimedTurn;
   readonly history: readonly Message[];
+  readonly summary: SessionSummary;
   readonly transcript: Transcript;
   readonly skills: TurnSkills;
   readonly content: LoadedContent;
@@ -35,6 +41,10 @@ export interface OpenTurn {
   readonly used: Map<string, string>;
   readonly artifacts: TurnArtifacts;
   readonly limits: LimitKeeper;
+  readonly budget: TurnBudget;
+  readonly meter: TokenMeter;
+  /** The turn's model: each call is reserved in its budgets before, and counted after. */
+  readonly model: Model;
   readonly events: EventSink;
   readonly workspace: Workspace;
   readonly toolbox: TurnToolbox;
@@ -61,7 +71,7 @@ export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<Op
   const initial = initialState(config, session, skills);
   const skillState = stateHolder(initial, config.maxLoaded);
   const toolbox = new TurnToolbox({
-    toolbox: deps.toolbox,
+    toolbox: deps.toolbox.current(),
     allowed: turn.request.allowedTools,
     exposure: config.exposure,
     skills,
@@ -76,10 +86,12 @@ export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<Op
     skills,
     initial,
     history: session.messages,
+    schemasFor: (skill, selection) => toolbox.schemasFor(skill, selection),
   });
   return {
     turn,
     history: session.messages,
+    summary: new SessionSummary(session.messages),
     transcript: {
       messages: [userMessage(turn.turnId, turn.request)],
       toolCalls: [],
@@ -91,6 +103,7 @@ export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<Op
     shown,
     skillState,
     limits,
+    ...budgetOf(deps, parts),
     events,
     toolbox,
     belt: createToolBelt({ skillTools: tools, toolbox, turn }),
@@ -128,6 +141,15 @@ function openWorkspace(deps: TurnDeps, { turn, skills, signal }: OpenTurnParts):
     skills,
     signal,
   });
+}
+
+function budgetOf(
+  { ledger, model }: TurnDeps,
+  { turn, signal }: OpenTurnParts,
+): Pick<OpenTurn, 'budget' | 'meter' | 'model'> {
+  const budget = new TurnBudget(ledger, { ...turn, ...turn.request }, signal);
+  const meter = new TokenMeter();
+  return { budget, meter, model: budgetedModel(model, budget, meter) };
 }
 
 function usedSkills(skills: TurnSkills, events: EventSink): Pick<OpenTurn, 'used' | 'onSkillUsed'> {

@@ -137,6 +137,7 @@ async function finish(
   });
   // The sweep does this too, should this worker die right here.
   if (head !== undefined) await deps.queue.addHead(turn.tenant, turn.sessionId, head);
+  if (outcome !== 'lost') await countSkills(deps, turn, commit);
   return done;
 }
 
@@ -168,6 +169,13 @@ async function retryLater(
   await events.flush();
   await lease.release('retry');
   return { kind: 'delay', ms };
+}
+
+/** The turn has its result: a report that misses it is no reason to fail. */
+async function countSkills(deps: TurnDeps, turn: ClaimedTurn, commit: TurnCommit): Promise<void> {
+  await deps.ledger.countSkills(turn.tenant, commit.result).catch((error: unknown) => {
+    logFault(deps, turn, 'the turn’s skills were not counted', SkillmillError.from(error));
+  });
 }
 
 function workerLost(): SkillmillError {

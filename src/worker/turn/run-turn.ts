@@ -1,8 +1,9 @@
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { Redactor } from '../../shared/logging/redactor.js';
 import { runAgent } from '../agent/run-agent.js';
-import type { ModelRequest } from '../model/model.js';
-import { buildRequest } from '../prompt/build-request.js';
+import type { FinalAnswer } from '../agent/output-check.js';
+import { createOutputCheck } from '../agent/output-check.js';
+import { TurnModel } from './turn-model.js';
 import { loadDeclared } from './load-declared.js';
 import type { OpenTurn } from './open-turn.js';
 import type { TurnDeps } from './turn-deps.js';
@@ -12,7 +13,7 @@ export type FinalEnd = Extract<AttemptEnd, { kind: 'completed' | 'failed' | 'can
 
 /** How an attempt ended. */
 export type AttemptEnd =
-  | { readonly kind: 'completed'; readonly output: string }
+  | { readonly kind: 'completed'; readonly answer: FinalAnswer }
   | { readonly kind: 'failed' | 'cancelled'; readonly error: SkillmillError }
   /** An infrastructure failure: the turn is tried again. */
   | { readonly kind: 'retry'; readonly error: SkillmillError }
@@ -29,7 +30,7 @@ export async function runTurn(
 ): Promise<AttemptEnd> {
   try {
     await loadDeclared(open);
-    return { kind: 'completed', output: await converse(deps, open, signal) };
+    return { kind: 'completed', answer: await converse(deps, open, signal) };
   } catch (thrown) {
     return endOf(signal.aborted ? signal.reason : thrown, deps.redact);
   } finally {
@@ -43,15 +44,17 @@ export async function runTurn(
   }
 }
 
-function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<string> {
+function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<FinalAnswer> {
+  const model = new TurnModel(deps, open);
   const { turn, limits, events, skills, skillState, workspace, artifacts, onSkillUsed } = open;
   return runAgent(open.transcript, {
     turnId: turn.turnId,
-    model: deps.model,
+    attempt: turn.attempt,
     limits,
     events,
     signal,
-    buildRequest: () => requestOf(deps, open),
+    callModel: (options, hooks) => model.call(options, hooks),
+    checkOutput: createOutputCheck(turn.request.responseFormat),
     onToolMessage: async (message) => {
       if (message.shows !== undefined) await open.content.prepare(message.shows);
       open.shown.onToolMessage(message);
@@ -84,30 +87,6 @@ function logToolFault(deps: TurnDeps, turnId: string, error: SkillmillError): vo
     turnId,
     reason: error.message,
     stack,
-  });
-}
-
-function requestOf(deps: TurnDeps, open: OpenTurn): ModelRequest {
-  const { request, turnId } = open.turn;
-  const cleared = open.shown.takeCleared();
-  if (cleared.length > 0) {
-    const state = open.skillState.get();
-    open.skillState.set(state.filter(({ name }) => !cleared.includes(name)));
-  }
-  return buildRequest({
-    turnId,
-    model: request.model ?? deps.defaultModel,
-    temperature: request.temperature,
-    maxOutputTokens: request.maxOutputTokens,
-    instructions: request.instructions,
-    guidance: open.guidance,
-    overview: open.overview,
-    atTop: open.shown.system(open.skillState.get()),
-    trailing: open.shown.trailing(),
-    messages: [...open.history, ...open.transcript.messages],
-    tools: open.belt.definitions(),
-    filledIn: (message) => open.shown.filledIn(message),
-    contentOf: (shown) => open.content.textOf(shown),
   });
 }
 

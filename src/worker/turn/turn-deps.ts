@@ -1,11 +1,12 @@
 import type { BlobStore } from '../../shared/blobs/blob-store.js';
-import type { DefaultLimits, SkillConfig } from '../../shared/config/config.js';
+import type { DefaultLimits, ModelConfig, SkillConfig } from '../../shared/config/config.js';
 import type { SessionId, Tenant, TurnId } from '../../shared/contracts/index.js';
 import type { Redactor } from '../../shared/logging/redactor.js';
 import type { Logger } from '../../shared/logging/logger.js';
 import type { TurnQueue } from '../../shared/queue/turn-queue.js';
 import type { RedisClient } from '../../shared/redis/redis-client.js';
 import type { StoredRequest } from '../../shared/results/stored-request.js';
+import type { UsageLedger } from '../../shared/usage/usage-ledger.js';
 import type { Executor } from '../executor/executor.js';
 import type { Model } from '../model/model.js';
 import type { TurnSkills } from '../skills/turn-skills.js';
@@ -20,10 +21,13 @@ export interface TurnDeps {
   readonly blobsOf: (tenant: Tenant) => BlobStore;
   readonly executor: Executor;
   readonly model: Model;
-  readonly defaultModel: string;
+  readonly modelConfig: Pick<ModelConfig, 'contextTokens' | 'contextOverflow'>;
+  /** In the order in which they are tried. */
+  readonly defaultModels: readonly string[];
   readonly defaultLimits: DefaultLimits;
   readonly skillConfig: SkillConfig;
   readonly toolbox: Toolbox;
+  readonly ledger: UsageLedger;
   readonly resultTtlSeconds: number;
   readonly sessionTtlSeconds: number;
   /** The skills as they are now, as far as this turn may know of them. */

@@ -10,7 +10,7 @@ import type { ClaimedTurn, TurnDeps } from './turn-deps.js';
 
 /** What an ended attempt leaves behind: result, history, state. */
 export function commitOf(deps: TurnDeps, open: OpenTurn, end: FinalEnd): TurnCommit {
-  const { messages } = open.transcript;
+  const messages = [...open.summary.made, ...open.transcript.messages];
   return {
     result: resultOf(open, end),
     messages:
@@ -38,17 +38,23 @@ export function unstartedCommit(deps: TurnDeps, turn: ClaimedTurn, end: FinalEnd
   };
 }
 
+function outputOf(end: FinalEnd): Pick<TurnResult, 'output' | 'parsed'> {
+  if (end.kind !== 'completed') return { output: '' };
+  const { text, parsed } = end.answer;
+  return parsed === undefined ? { output: text } : { output: text, parsed };
+}
+
 function resultOf(open: OpenTurn, end: FinalEnd): TurnResult {
   const { turn, transcript, limits } = open;
   return {
     turnId: turn.turnId,
     sessionId: turn.sessionId,
     status: end.kind,
-    output: end.kind === 'completed' ? end.output : '',
+    ...outputOf(end),
     error: end.kind === 'completed' ? null : end.error.toPublic(),
     toolCalls: transcript.toolCalls,
     artifacts: [...open.artifacts.saved],
-    usage: limits.usage,
+    usage: { ...limits.usage, ...open.budget.cost },
     timings: {
       queuedMs: turn.startedAt - turn.acceptedAt,
       modelMs: Math.round(transcript.modelMs),

@@ -84,9 +84,9 @@ describe('loadConfig', () => {
 
   it('understands the names of tRPC-Agent, and its own first', () => {
     const alias = { TRPC_AGENT_MODEL_NAME: 'old', TRPC_AGENT_API_KEY: 'key' };
-    expect(loadConfig(alias).model).toMatchObject({ model: 'old', apiKey: 'key' });
-    expect(loadConfig({ ...alias, OPENAI_MODEL: 'new' }).model.model).toBe('new');
-    expect(loadConfig({ ...alias, OPENAI_MODEL: '' }).model.model).toBe('old');
+    expect(loadConfig(alias).model).toMatchObject({ models: ['old'], apiKey: 'key' });
+    expect(loadConfig({ ...alias, OPENAI_MODEL: 'new' }).model.models).toEqual(['new']);
+    expect(loadConfig({ ...alias, OPENAI_MODEL: '' }).model.models).toEqual(['old']);
   });
 
   it('names an alias by the name that was used', () => {
@@ -124,7 +124,6 @@ describe('passwords', () => {
     },
   );
 
-  // FAULT in src: only what follows `//` is hidden.
   it.each(['user:s3cret@host:6379', 'redis:/user:s3cret@host'])(
     'are not shown when the scheme is written wrongly: %s',
     (text) => {
@@ -137,7 +136,7 @@ describe('.env', () => {
   it('is read under the environment', async () => {
     const text = 'OPENAI_MODEL="from file"\nSKILLMILL_TENANT=file # why\nSKILLMILL_CONCURRENCY=7\n';
     const { config } = await loadIn(text, { SKILLMILL_TENANT: 'env', SKILLMILL_CONCURRENCY: '' });
-    expect(config?.model.model).toBe('from file');
+    expect(config?.model.models).toEqual(['from file']);
     expect(config?.store.tenant).toBe('env');
     expect(config?.worker.concurrency).toBe(7);
   });

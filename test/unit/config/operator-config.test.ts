@@ -22,7 +22,7 @@ describe('the operator’s config', () => {
       env: { A: 'a', TOKEN: 'from-outside' },
       apiKey: 'key',
     });
-    expect(check({})).toEqual({ skillEntries: new Map(), isVisible: undefined });
+    expect(check({})).toMatchObject({ skillEntries: new Map(), isVisible: undefined });
   });
 
   it.each([

@@ -8,8 +8,11 @@ const call = (over: Partial<FailedCall> = {}): FailedCall => ({
   endpoint: 'https://user:pw@api.example:8443/v1',
   timeoutMs: 1500,
   status: undefined,
+  headers: undefined,
   timedOut: false,
+  stalledMs: undefined,
   isUnreadable: false,
+  isErrorObject: false,
   secret,
   ...over,
 });

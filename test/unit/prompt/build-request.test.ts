@@ -9,7 +9,6 @@ const shown: ShownSkill = { skill: 'a', body: true, docs: [] };
 
 const parts = (over: Partial<RequestParts> = {}): RequestParts => ({
   turnId,
-  model: 'm',
   guidance: 'GUIDE',
   overview: 'OVERVIEW',
   atTop: [],
@@ -80,7 +79,7 @@ describe('buildRequest', () => {
   });
 
   it('leaves out what was not asked for, and sends 0', () => {
-    expect(Object.keys(buildRequest(parts())).sort()).toEqual(['messages', 'model', 'tools']);
+    expect(Object.keys(buildRequest(parts())).sort()).toEqual(['messages', 'tools']);
     expect(buildRequest(parts({ temperature: 0, maxOutputTokens: 5 }))).toMatchObject({
       temperature: 0,
       maxOutputTokens: 5,

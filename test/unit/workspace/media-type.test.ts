@@ -45,7 +45,6 @@ describe('mediaTypeOf', () => {
     expect(mediaTypeOf('a.png', Buffer.alloc(0), true).isText).toBe(false);
   });
 
-  // FAULT in src: such a file's text is not shown to the model, because `mime` knows its ending as something else.
   it.each(['main.ts', 'paper.tex', 'job.pl', 'page.php', 'run.bat', 'movie.srt'])(
     'shows readable text of %s',
     (name) => {

@@ -126,7 +126,6 @@ describe('with globs', () => {
     expect(await namesOf([glob])).toEqual([]);
   });
 
-  // FAULT in src: the first part of a glob is looked at as if it were a name.
   it('understands braces in the first part', async () => {
     expect(await namesOf(['{out,work/e}/*.csv'])).toEqual([
       'out/[x].csv',
@@ -192,7 +191,6 @@ describe('a file', () => {
     expect(await namesOf()).toEqual(['out/a\nb']);
   });
 
-  // FAULT in src: in picomatch's expression a `.` stands for no line break (CASES 32).
   it('is found by a glob when its name has a line break', async () => {
     await run('touch "out/$(printf "a\\nb")"');
     expect(await namesOf(['out/**'])).toEqual(['out/a\nb']);

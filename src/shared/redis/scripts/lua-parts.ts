@@ -55,3 +55,34 @@ local function drop(session)
   redis.call('HDEL', session, 'leaseTurn', 'leaseNonce', 'leaseOwner', 'leaseExpiresAt')
 end
 `;
+
+/**
+ * book(spent, prefix, amounts, sign): adds amounts to a budget's `spent` (prefix ''), or to what it holds for calls in flight ('held:').
+ * amountsOf(call): of a call `id:tokens:microUsd:tokens:microUsd` what is held for it, and what counts as spent should it be lost.
+ */
+export const budgetLua = `
+local function book(spent, prefix, amounts, sign)
+  redis.call('HINCRBY', spent, prefix .. 'tokens', 0 + sign * amounts.tokens)
+  redis.call('HINCRBY', spent, prefix .. 'microUsd', 0 + sign * amounts.microUsd)
+end
+local function amountsOf(call)
+  local tokens, microUsd, lostTokens, lostMicroUsd = string.match(call, ':(%d+):(%d+):(%d+):(%d+)$')
+  return { tokens = tonumber(tokens), microUsd = tonumber(microUsd) },
+    { tokens = tonumber(lostTokens), microUsd = tonumber(lostMicroUsd) }
+end
+`;
+
+/**
+ * addCounts(key, name, counts): adds to the packed counts of one name. What is packed is compact where there are many names,
+ * and may grow at its end.
+ */
+export const addCountsLua = `
+local function addCounts(key, name, counts)
+  local sums = {}
+  for number in string.gmatch(redis.call('HGET', key, name) or '', '%d+') do
+    sums[#sums + 1] = tonumber(number)
+  end
+  for i, count in ipairs(counts) do sums[i] = string.format('%.0f', (sums[i] or 0) + count) end
+  redis.call('HSET', key, name, table.concat(sums, ' '))
+end
+`;

@@ -1,0 +1,103 @@
+/** What a turn is run with: the worker's own parts where a request depends on them, stand-ins for Redis and sandboxes. */
+import { loadConfig } from '../../dist/shared/config/load-config.js';
+import { defaultTenant, makeTurnId, sessionIdSchema } from '../../dist/shared/contracts/index.js';
+import { createLogger } from '../../dist/shared/logging/logger.js';
+import { createRedactor } from '../../dist/shared/logging/redactor.js';
+import { LimitKeeper } from '../../dist/worker/agent/turn-limits.js';
+import { openToolbox } from '../../dist/worker/toolbox/toolbox.js';
+import { toolboxOf } from './toolbox.js';
+
+/** @typedef {import('../../dist/shared/contracts/index.js').Session} Session */
+/** @typedef {import('../../dist/worker/skills/turn-skills.js').TurnSkills} TurnSkills */
+/** @typedef {import('../../dist/worker/turn/turn-deps.js').TurnDeps} TurnDeps */
+/** @typedef {import('./session.js').SessionPlan} SessionPlan */
+
+const logger = createLogger('silent');
+const redact = createRedactor([]);
+const sessionId = sessionIdSchema.parse('bench');
+
+/** @type {any} Redis, queue, sandboxes: a turn without files and commands touches none of them. */
+const untouched = new Proxy({}, { get: (_, name) => fail(`${String(name)} is not there`) });
+/** @type {import('../../dist/shared/blobs/blob-store.js').BlobStore} */
+const blobs = { put: () => fail('nothing is stored'), open: () => fail('nothing is stored') };
+
+/** No budget limits a turn, and no call has a price. @type {TurnDeps['ledger']} */
+const ledger = {
+  isLimited: () => false,
+  reserve: () =>
+    Promise.resolve({
+      maxOutputTokens: undefined,
+      settle: () => Promise.resolve(undefined),
+      release: () => Promise.resolve(),
+    }),
+  countSkills: () => Promise.resolve(),
+};
+
+/** @param {number} size */
+export function openBenchToolbox(size) {
+  return openToolbox(toolboxOf(size), { log: ignore, redact, lookUp: () => undefined });
+}
+
+/** @param {TurnDeps} deps @param {Session} session @param {TurnSkills} skills */
+export function partsOf(deps, session, skills) {
+  const request = { input: 'Bring what we have on the north up to date.', files: [] };
+  const turnId = makeTurnId(defaultTenant, sessionId);
+  const times = { acceptedAt: 0, startedAt: 0, elapsedMs: 0 };
+  const attempts = { attempt: 1, countedAttempt: 1 };
+  return {
+    turn: { tenant: defaultTenant, sessionId, turnId, request, ...attempts, ...times },
+    session,
+    skills,
+    limits: new LimitKeeper({ maxModelCalls: 100 }, deps.defaultLimits),
+    events: { emit: ignore, output: ignore, delta: ignore, flush: () => Promise.resolve() },
+    signal: new AbortController().signal,
+  };
+}
+
+/** @param {SessionPlan} plan @param {TurnDeps['toolbox']} toolbox @param {TurnDeps['model']} model @returns {TurnDeps} */
+export function depsOf(plan, toolbox, model) {
+  const config = configOf(plan);
+  return {
+    workerId: 'bench',
+    redis: untouched,
+    queue: untouched,
+    blobsOf: () => blobs,
+    executor: untouched,
+    model,
+    modelConfig: config.model,
+    defaultModels: ['bench'],
+    defaultLimits: config.worker.limits,
+    skillConfig: config.skills,
+    toolbox,
+    ledger,
+    resultTtlSeconds: 0,
+    sessionTtlSeconds: 0,
+    openSkills: untouched,
+    redact,
+    handOver: new AbortController().signal,
+    logger,
+  };
+}
+
+/** The defaults of what a request is made of, whatever the environment says. @param {SessionPlan} plan */
+function configOf({ way, mode }) {
+  return loadConfig({
+    SKILLMILL_CONTEXT_TOKENS: '0',
+    SKILLMILL_SKILL_MODE: mode,
+    SKILLMILL_SKILL_CONTENT: 'tool',
+    SKILLMILL_SKILL_PROFILE: 'full',
+    SKILLMILL_MAX_LOADED_SKILLS: '0',
+    SKILLMILL_OVERVIEW_TOKENS: '16000',
+    SKILLMILL_SKILL_BODY_TOKENS: '20000',
+    SKILLMILL_TOOL_EXPOSURE: way === 'dispatch' ? 'dispatch' : 'native',
+  });
+}
+
+function ignore() {
+  // nobody listens
+}
+
+/** @param {string} message @returns {never} */
+function fail(message) {
+  throw new Error(message);
+}

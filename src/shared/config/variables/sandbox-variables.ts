@@ -1,0 +1,48 @@
+import { z } from 'zod';
+import { whole } from '../env-values.js';
+import { variable } from './variable.js';
+
+/** Where commands run, and within what limits. */
+export const sandboxVariables = {
+  SKILLMILL_EXECUTOR: variable({
+    schema: z.enum(['docker', 'local'], 'must be docker or local'),
+    default: 'docker',
+    description: 'What runs commands: docker (isolated) or local (no isolation, for development)',
+  }),
+  SKILLMILL_IMAGE: variable({
+    schema: z.string().min(1, 'must not be empty'),
+    default: 'skillmill/runner:0.1.0',
+    description: 'Image of the sandboxes',
+  }),
+  DOCKER_HOST: variable({
+    schema: z
+      .string()
+      .regex(/^(unix:\/\/\/.+|(tcp|http):\/\/[^/]+)$/, 'must be unix:///path or tcp://host:port'),
+    default: 'unix:///var/run/docker.sock',
+    description: 'Docker engine',
+  }),
+  SKILLMILL_SANDBOX_MEMORY_MB: variable({
+    schema: whole(64, 1_048_576),
+    default: '1024',
+    description: 'Memory of a sandbox in MiB, its files included',
+  }),
+  SKILLMILL_SANDBOX_DISK_MB: variable({
+    schema: whole(8, 1_048_576),
+    default: '512',
+    description: 'Size of a sandbox’s workspace in MiB; less than its memory',
+  }),
+  SKILLMILL_SANDBOX_CPUS: variable({
+    schema: z
+      .string()
+      .regex(/^\d+(\.\d+)?$/, 'must be a number such as 1 or 0.5')
+      .transform(Number)
+      .refine((n) => n >= 0.01 && n <= 1024, 'must be from 0.01 to 1024'),
+    default: '1',
+    description: 'CPUs of a sandbox',
+  }),
+  SKILLMILL_SANDBOX_PROCESSES: variable({
+    schema: whole(16, 100_000),
+    default: '256',
+    description: 'Processes that a sandbox may hold',
+  }),
+} as const;

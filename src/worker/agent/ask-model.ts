@@ -1,0 +1,115 @@
+import type { AssistantMessage } from '../../shared/contracts/index.js';
+import { SkillmillError } from '../../shared/errors/skillmill-error.js';
+import type { ModelReply } from '../model/model.js';
+import type { AgentPorts, Transcript } from './run-agent.js';
+import { limitExceeded } from './turn-limits.js';
+
+/** How the next model call is to be made. */
+export interface AskOptions {
+  /** No tools: the model is to answer with what there is. */
+  readonly lastChance: boolean;
+}
+
+/**
+ * One step of the model. A reply that holds nothing is asked for once more.
+ * @throws SkillmillError LIMIT_EXCEEDED, MODEL_*, CONTEXT_OVERFLOW, CONTENT_FILTERED; the signal's reason
+ */
+export async function askModel(
+  transcript: Transcript,
+  ports: AgentPorts,
+  options: AskOptions,
+): Promise<void> {
+  const first = await oneReply(transcript, ports, options);
+  const answered = first.isEmpty ? await oneReply(transcript, ports, options) : first;
+  const { reply, model, messageId } = answered;
+  if (answered.isEmpty) throw emptyReply(reply, options);
+  const firstCall = transcript.toolCalls.length + 1;
+  const toolCalls = options.lastChance ? [] : reply.toolCalls;
+  ports.events.emit({
+    type: 'message.completed',
+    messageId,
+    text: reply.text,
+    toolCallIds: toolCalls.map((_, index) => `call_${firstCall + index}`),
+  });
+  const message: AssistantMessage = {
+    turnId: ports.turnId,
+    role: 'assistant',
+    content: reply.text === '' ? null : reply.text,
+    toolCalls: [...toolCalls],
+    model,
+    ...(reply.reasoning === undefined ? {} : { reasoning: reply.reasoning }),
+    ...(reply.extra === undefined ? {} : { extra: { ...reply.extra } }),
+    ...(reply.finish === 'length' ? { cut: true } : {}),
+  };
+  transcript.messages.push(message);
+  if (reply.finish === 'content_filter') {
+    throw new SkillmillError(
+      'CONTENT_FILTERED',
+      'The model endpoint’s content filter ended the answer. Word the message differently.',
+    );
+  }
+}
+
+interface Answered {
+  readonly reply: ModelReply;
+  readonly model: string;
+  readonly messageId: string;
+  readonly isEmpty: boolean;
+}
+
+/** One model call with its retries. */
+async function oneReply(
+  transcript: Transcript,
+  ports: AgentPorts,
+  options: AskOptions,
+): Promise<Answered> {
+  const { limits, events } = ports;
+  limits.beginModelCall(options.lastChance);
+  const messageId = `message_${ports.attempt}_${limits.usage.modelCalls}`;
+  let hasDeltas = false;
+  const discard = () => {
+    if (hasDeltas) events.emit({ type: 'message.discarded', messageId });
+    hasDeltas = false;
+  };
+  const startedAt = performance.now();
+  try {
+    const { reply, model } = await ports.callModel(options, {
+      signal: ports.signal,
+      onText: (text) => {
+        hasDeltas = true;
+        events.delta(messageId, text);
+      },
+      onRetry: (error, afterMs) => {
+        discard();
+        events.emit({ type: 'turn.retrying', error: error.toPublic(), afterMs });
+      },
+    });
+    const isEmpty =
+      reply.text.trim() === '' && (options.lastChance || reply.toolCalls.length === 0);
+    if (isEmpty && reply.finish !== 'content_filter') discard();
+    return { reply, model, messageId, isEmpty: isEmpty && reply.finish !== 'content_filter' };
+  } catch (error) {
+    discard();
+    throw error;
+  } finally {
+    transcript.modelMs += performance.now() - startedAt;
+  }
+}
+
+function emptyReply(reply: ModelReply, { lastChance }: AskOptions): SkillmillError {
+  if (reply.finish === 'length') return outputLimit();
+  if (lastChance) return limitExceeded('maxModelCalls', 'its model calls');
+  return new SkillmillError(
+    'MODEL_PROTOCOL',
+    'The model answered twice with neither text nor a tool call.',
+  );
+}
+
+/** The error of an answer that did not come to its end. */
+export function outputLimit(): SkillmillError {
+  return new SkillmillError(
+    'LIMIT_EXCEEDED',
+    'The model came to its output limit twice before its answer was whole. Raise maxOutputTokens, or ask for less at a time.',
+    { details: { limit: 'maxOutputTokens' } },
+  );
+}

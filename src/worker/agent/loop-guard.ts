@@ -1,0 +1,50 @@
+import type { Message, ToolCall } from '../../shared/contracts/index.js';
+
+/** So often a model may do the same with the same outcome before it is told. */
+export const toleratedRepeats = 3;
+/** Loops of up to so many calls are recognised: A, B, A, B, … has two. */
+const longestLoop = 4;
+
+/** What a model is told with the result that made it one too many. */
+export const loopWarning =
+  '\n\n[This call has been made several times with the same arguments and the same result. Do something else, or answer with what you have: once more, and the turn ends.]';
+
+/** How often the end of a turn repeats itself: the same calls with the same arguments and results; 1 is no repetition. */
+export function repeatsAtEnd(messages: readonly Message[]): number {
+  const done = signatures(messages);
+  const counts = Array.from({ length: longestLoop }, (_, index) => repeatsOf(done, index + 1));
+  return Math.max(1, ...counts);
+}
+
+/** How often the last `period` signatures stand at the end, one after another. */
+function repeatsOf(done: readonly string[], period: number): number {
+  if (done.length < period) return 0;
+  let matching = 0;
+  while (
+    matching + period < done.length &&
+    done.at(-1 - matching) === done.at(-1 - matching - period)
+  ) {
+    matching += 1;
+  }
+  return Math.floor(matching / period) + 1;
+}
+
+function signatures(messages: readonly Message[]): string[] {
+  let calls: readonly ToolCall[] = [];
+  const done: string[] = [];
+  for (const message of messages) {
+    if (message.role === 'assistant') calls = message.toolCalls;
+    if (message.role !== 'tool') continue;
+    const call = calls.find(({ id }) => id === message.toolCallId);
+    done.push(JSON.stringify([message.name, call?.arguments, steadyPart(message.content)]));
+  }
+  return done;
+}
+
+/** A result without what differs from run to run: how long it took, and the version that a file was kept as. */
+function steadyPart(content: string): string {
+  return content
+    .replace(loopWarning, '')
+    .replace(/"duration_ms":\d+/g, '"duration_ms":0')
+    .replace(/"version":\d+/g, '"version":0');
+}

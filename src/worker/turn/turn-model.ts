@@ -1,0 +1,123 @@
+import type { Message } from '../../shared/contracts/index.js';
+import { SkillmillError } from '../../shared/errors/skillmill-error.js';
+import type { AskOptions } from '../agent/ask-model.js';
+import { callWithRetries, type AnsweredCall, type RetryHooks } from '../model/model-retry.js';
+import { toModelMessage, type UnaddressedRequest } from '../prompt/build-request.js';
+import { ContextWindow, type Fit } from '../prompt/context-window.js';
+import type { OpenTurn } from './open-turn.js';
+import { requestOf, requestPartsOf } from './request-of.js';
+import { summarize } from './summarize.js';
+import type { TurnDeps } from './turn-deps.js';
+
+/** What of a window is kept free for the answer when the turn does not say how long that may be. */
+const answerShare = 0.1;
+/** How much shorter a conversation becomes that an endpoint found too long without saying what it takes. */
+const shrinkShare = 0.6;
+
+/** A turn's model: builds each request to fit the window, makes the call with its retries, and counts what it took. */
+export class TurnModel {
+  private readonly deps: TurnDeps;
+  private readonly open: OpenTurn;
+  private readonly window: ContextWindow;
+  private models: readonly string[];
+  /** Tokens that a request may take; 0 is no limit. */
+  private limit: number;
+
+  constructor(deps: TurnDeps, open: OpenTurn) {
+    const { model, maxOutputTokens } = open.turn.request;
+    const { contextTokens } = deps.modelConfig;
+    this.deps = deps;
+    this.open = open;
+    this.window = new ContextWindow(open.turn.turnId);
+    this.models = model === undefined ? deps.defaultModels : [model];
+    const reserved = Math.min(maxOutputTokens ?? Infinity, Math.ceil(contextTokens * answerShare));
+    this.limit = contextTokens - reserved;
+  }
+
+  /** One model call for the turn as it is. @throws SkillmillError CONTEXT_OVERFLOW, MODEL_*, LIMIT_EXCEEDED */
+  async call(options: AskOptions, hooks: RetryHooks): Promise<AnsweredCall> {
+    this.clearShownOnce();
+    const request = await this.fitted(options, hooks.signal);
+    try {
+      return await this.answered(request, hooks);
+    } catch (error) {
+      if (!(error instanceof SkillmillError) || error.code !== 'CONTEXT_OVERFLOW') throw error;
+      // Once, and only when there is something to leave out: the same request would be refused again.
+      if (!(await this.shrink(request, error, hooks.signal))) throw error;
+      hooks.onRetry(error, 0, this.models[0] ?? '');
+      return await this.answered(await this.fitted(options, hooks.signal), hooks);
+    }
+  }
+
+  /** Load mode `once`: what a request has shown is not loaded any more. */
+  private clearShownOnce(): void {
+    const { shown, skillState } = this.open;
+    const cleared = shown.takeCleared();
+    if (cleared.length === 0) return;
+    skillState.set(skillState.get().filter(({ name }) => !cleared.includes(name)));
+  }
+
+  private async fitted(options: AskOptions, signal: AbortSignal): Promise<UnaddressedRequest> {
+    if (this.limit > 0 && !(await this.fitInto(this.limit, signal)).fits) {
+      throw new SkillmillError(
+        'CONTEXT_OVERFLOW',
+        `The turn's own messages, its skills and its tools take more than the ${this.limit} tokens that SKILLMILL_CONTEXT_TOKENS leaves for a request. Ask for less at a time, or load fewer skills.`,
+        { details: { limit: this.limit } },
+      );
+    }
+    return requestOf(this.open, this.window, options);
+  }
+
+  private async fitInto(limit: number, signal: AbortSignal): Promise<Fit> {
+    const { open, window } = this;
+    const { meter } = open;
+    const parts = requestPartsOf(open, window);
+    const [system] = requestOf(open, window, { lastChance: false }).messages;
+    const fixed = system === undefined ? [] : [system];
+    const fixedTokens = await meter.ofRequest({ messages: fixed, tools: parts.tools });
+    const sizeOf = (message: Message, shortened?: string) =>
+      meter.ofMessage(toModelMessage(message, { ...parts, shortened: () => shortened }));
+    const messages = open.summary.uncovered([...open.history, ...open.transcript.messages]);
+    const fit = await window.fit({ messages, sizeOf, fixedTokens }, limit);
+    await this.onDropped(fit.dropped, limit, signal);
+    return fit;
+  }
+
+  /** What loaded skills showed in turns that are gone is shown at the top; the rest may be summarised. */
+  private async onDropped(
+    dropped: readonly Message[],
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (dropped.length === 0) return;
+    const { open, deps } = this;
+    for (const shown of open.shown.forget(dropped)) {
+      await open.content.prepare(shown);
+      open.shown.showAtTop(shown);
+    }
+    if (deps.modelConfig.contextOverflow !== 'summarize') return;
+    await summarize(dropped, { open, deps, model: this.models[0] ?? '', limit, signal });
+  }
+
+  private async shrink(
+    request: UnaddressedRequest,
+    error: SkillmillError,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const known = error.details?.['limit'];
+    const size = await this.open.meter.ofRequest(request);
+    const asked = typeof known === 'number' && known < size ? known : size;
+    const limit = Math.floor(asked * shrinkShare);
+    const { changed } = await this.fitInto(limit, signal);
+    return changed;
+  }
+
+  private async answered(request: UnaddressedRequest, hooks: RetryHooks): Promise<AnsweredCall> {
+    const answer = await callWithRetries(this.open.model, request, this.models, hooks);
+    // What stood in for a model that is away is asked first from now on.
+    this.models = this.models.slice(this.models.indexOf(answer.model));
+    const { usage } = answer.reply;
+    if (usage !== undefined) this.open.limits.addTokens(usage);
+    return answer;
+  }
+}
