@@ -15,7 +15,6 @@ import { countTools } from './tokens/prompt.js';
 import { cached, count, print, printRow, printSizes, saved, say, title } from './tokens/table.js';
 import { writeSkills } from './tokens/toolbox.js';
 
-/** @typedef {import('../dist/shared/skills/skill-snapshot.js').SkillSnapshot} SkillSnapshot */
 /** @typedef {import('./tokens/measure.js').Measured} Measured */
 /** @typedef {import('./tokens/measure.js').Scenario} Scenario */
 /** @typedef {import('./tokens/measure.js').WayName} WayName */
@@ -59,28 +58,39 @@ const eight = [
 ].map((tool) => tool.definition);
 const seven = eight.slice(0, -1);
 
-const root = await mkdtemp(join(tmpdir(), 'skillmill-bench-'));
-const repository = openSkillRepository([root]);
-try {
-  writeSkills(root);
-  await printAll(await repository.snapshot());
-} finally {
-  await repository.close();
-  await rm(root, { recursive: true, force: true });
+// Printed only when the folder is gone: `| head` ends the process in the middle of it.
+printAll(await measureAll());
+
+async function measureAll() {
+  const root = await mkdtemp(join(tmpdir(), 'skillmill-bench-'));
+  const repository = openSkillRepository([root]);
+  try {
+    writeSkills(root);
+    const snapshot = await repository.snapshot();
+    /** @type {Measured[]} */
+    const turns = [];
+    for (const scenario of scenarios) turns.push(await measureTurn(snapshot, scenario));
+    return {
+      turns,
+      inTurn: await measureSession(snapshot, sessionSize, 'turn'),
+      inSession: await measureSession(snapshot, sessionSize, 'session'),
+      sizes: await measureSizes(snapshot),
+    };
+  } finally {
+    await repository.close();
+    await rm(root, { recursive: true, force: true });
+  }
 }
 
-/** @param {SkillSnapshot} snapshot */
-async function printAll(snapshot) {
-  /** @type {Measured[]} */
-  const turns = [];
-  for (const scenario of scenarios) turns.push(await measureTurn(snapshot, scenario));
+/** @param {Awaited<ReturnType<typeof measureAll>>} measured */
+function printAll({ turns, inTurn, inSession, sizes }) {
   printSkillTools();
   printDefinitions(turns);
   printText(turns);
   printInput(turns);
-  await printSession(snapshot, 'turn');
-  await printSession(snapshot, 'session');
-  printBreakEven(await measureSizes(snapshot));
+  printSession(inTurn, 'turn');
+  printSession(inSession, 'session');
+  printBreakEven(sizes);
   printLosses(turns);
   title('Notes');
   notes.forEach(say);
@@ -147,9 +157,8 @@ function printNet(turns, key) {
   }
 }
 
-/** @param {SkillSnapshot} snapshot @param {'turn' | 'session'} mode */
-async function printSession(snapshot, mode) {
-  const session = await measureSession(snapshot, sessionSize, mode);
+/** @param {Awaited<ReturnType<typeof measureSession>>} session @param {string} mode */
+function printSession(session, mode) {
   title(`A session of 4 turns with skills A B A B, ${sessionSize} tools, load mode ${mode}`);
   print('', ['requests, breaks', 'input', 'cached', 'cold cost', 'warm cost']);
   for (const [label, way] of ways) {

@@ -84,7 +84,7 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
     handOver,
     logger,
     blobsOf: (tenant) => openBlobStore(redis, { ...config.store, tenant }),
-    model: createOpenAiModel(config.model),
+    model: createOpenAiModel(config.model, (text) => parts.redact.text(text)),
     modelConfig: config.model,
     defaultModels: config.model.models,
     defaultLimits: config.worker.limits,

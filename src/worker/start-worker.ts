@@ -17,6 +17,7 @@ import { openSkillRepository, type SkillRepository } from '../shared/skills/skil
 import { checkPrices } from '../shared/usage/prices.js';
 import { checkRedisPolicy } from './check-redis-policy.js';
 import { composeTurnDeps, makeExecutor, makeWorkerId } from './compose.js';
+import { dropMark } from './executor/output-cap.js';
 import type { Executor } from './executor/executor.js';
 import { releaseAll } from './release-all.js';
 import { repeat } from './repeat.js';
@@ -57,7 +58,7 @@ export async function startWorker(config: Config, given?: OperatorConfig): Promi
   checkPrices(operator, config.model.models);
   const loaded = await loadToolbox(config.skills.toolboxPath);
   const secrets = [...secretsOf(config, operator), ...secretsOfServers(loaded.servers)];
-  const redact = createRedactor(secrets);
+  const redact = createRedactor(secrets, dropMark);
   const workerId = makeWorkerId();
   const logger = createLogger(config.logLevel, { worker: workerId }, redact);
   const redis = connectRedis(config.store.redisUrls, 'worker');

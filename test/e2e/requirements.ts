@@ -72,6 +72,10 @@ export const requirements = {
   'response-format': 'an answer of a given form is checked, and the result carries it as data',
   'context-window':
     'a conversation that is too long is shortened, and stays one that a strict server takes',
+  budgets:
+    'a budget of a turn, session, batch or tenant is never passed by more than one model call, whatever runs in parallel; what was done is kept',
+  'usage-report':
+    '`skillmill usage` adds up what every turn used and cost, by session, tenant, model and skill',
   'hostile-model':
     'nothing that a model replies ends a worker, hides a result or spoils a session’s history',
   'hostile-command':

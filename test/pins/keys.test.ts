@@ -8,16 +8,24 @@ import {
   turnIdSchema,
 } from '../../src/shared/contracts/index.js';
 import {
+  batchBudgetKeys,
   blobFolderIdKey,
   blobKey,
   deploymentKey,
   openSessionsKey,
   queueName,
   queuePrefix,
+  sessionBudgetKeys,
   sessionKeys,
+  skillsCountedKey,
+  tenantBudgetKeys,
+  turnBudgetKeys,
   turnKeys,
+  usageKeys,
+  usageTenantsKey,
   workerKey,
 } from '../../src/shared/redis/keys.js';
+import { packCounts, unpackCounts } from '../../src/shared/usage/usage-counts.js';
 
 // What stands in Redis is read by the next version's workers: change one of these and old data is lost.
 const tenant = tenantSchema.parse('acme');
@@ -47,6 +55,31 @@ it('the keys of a turn', () => {
     turn: `skillmill:{acme:${tag}}:turn:${turnId}`,
     events: `skillmill:{acme:${tag}}:turn:${turnId}:events`,
   });
+});
+
+it('the keys of budgets', () => {
+  const keys = (spent: string) => ({ spent, calls: `${spent}:calls` });
+  const inSession = `skillmill:{acme:${tag}}`;
+  expect(turnBudgetKeys(tenant, turnId)).toEqual(keys(`${inSession}:turn:${turnId}:budget`));
+  expect(sessionBudgetKeys(tenant, tag)).toEqual(keys(`${inSession}:budget`));
+  expect(batchBudgetKeys(tenant, 'B.1_x-y')).toEqual(keys('skillmill:{acme:batch:B.1_x-y}:budget'));
+  expect(tenantBudgetKeys(tenant, '2026-02')).toEqual(keys('skillmill:{acme}:budget:2026-02'));
+});
+
+it('the keys of usage, and what its fields hold', () => {
+  expect(usageKeys(tenant, '2026-02-28')).toEqual({
+    models: 'skillmill:{acme}:usage:2026-02-28:models',
+    sessions: 'skillmill:{acme}:usage:2026-02-28:sessions',
+    skills: 'skillmill:{acme}:usage:2026-02-28:skills',
+  });
+  expect(skillsCountedKey(tenant, turnId)).toBe(`skillmill:{acme}:usage:counted:${turnId}`);
+  expect(usageTenantsKey()).toBe('skillmill:usage-tenants');
+  const counts = {
+    ...{ modelCalls: 1, inputTokens: 2, cachedInputTokens: 3, outputTokens: 4 },
+    ...{ microUsd: 5, unpricedCalls: 6, estimatedCalls: 7 },
+  };
+  expect(packCounts(counts)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  expect(unpackCounts('1 2 3 4 5 6 7 8')).toEqual(counts);
 });
 
 it('the keys of a deployment', () => {

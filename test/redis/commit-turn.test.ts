@@ -30,6 +30,15 @@ describe('commit-turn', () => {
     expect(await redis.client.hget(s.keys.session, 'leaseTurn')).toBeNull();
   });
 
+  it('may leave what is loaded as it is: a turn that never began must not unload it', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.enqueue(s.turn(2));
+    await s.commit(s.turn(1), await s.take(s.turn(1)), everything);
+    await s.commit(s.turn(2), await s.take(s.turn(2)), { state: 'as it is' });
+    expect(await redis.client.hgetall(s.keys.skillState)).toEqual(everything.state);
+  });
+
   it('sets the expiries of the turn and of a session that is at rest', async () => {
     const s = new SessionLine(redis.client);
     await s.enqueue(s.turn(1));

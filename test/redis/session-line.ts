@@ -30,7 +30,7 @@ export interface CommitParts {
   readonly status?: string;
   readonly result?: string;
   readonly messages?: readonly string[];
-  readonly state?: Readonly<Record<string, string>>;
+  readonly state?: Readonly<Record<string, string>> | 'as it is';
   readonly artifacts?: readonly string[];
 }
 
@@ -115,7 +115,7 @@ export class SessionLine {
         ...[proof.token, proof.nonce, turnId, parts.status ?? 'completed'],
         ...[parts.result ?? '{"n":1}', resultTtl, sessionTtl],
         ...counted(messages),
-        ...counted(Object.entries(state).flat()),
+        ...(state === 'as it is' ? [-1] : counted(Object.entries(state).flat())),
         ...counted(artifacts),
       ],
     );

@@ -24,6 +24,12 @@ export const tools = [
   meeting('meet_left', 'meet_right'),
   meeting('meet_right', 'meet_left'),
   defineTool({
+    name: 'deaf',
+    description: 'Never ends, whatever its signal says',
+    parameters,
+    execute: () => new Promise(() => {}),
+  }),
+  defineTool({
     name: 'throws',
     description: 'Fails without a word',
     parameters,

@@ -202,6 +202,12 @@ export const streamQuirks: readonly Quirk[] = [
     sentBack: { tool_calls: [{ extra_content: { google: { thought_signature: 'abc' } } }] },
   },
   {
+    name: 'an end without [DONE] on a connection that stays open',
+    reply: { chunks: [chunk({ content: 'hi' }), chunk({}, 'stop'), usageChunk, 60_000] },
+    then: 'answers',
+    output: 'hi',
+  },
+  {
     name: 'a stream that is cut',
     reply: { chunks: [chunk({ content: 'half an ans' })], cut: true },
     then: 'again',

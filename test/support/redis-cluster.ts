@@ -1,5 +1,5 @@
 import { Redis } from 'ioredis';
-import { GenericContainer } from 'testcontainers';
+import { GenericContainer, Wait } from 'testcontainers';
 import { eventually } from './eventually.js';
 import { freePort, redisImage, startRedis, type TestRedis } from './redis-server.js';
 
@@ -14,6 +14,19 @@ export interface TestCluster {
 /** A Redis Cluster of three masters: private servers where there is a `redis-server`, else containers in the host's network. */
 export async function startRedisCluster(): Promise<TestCluster> {
   const servers = await startNodes();
+  const stop = async () => {
+    await Promise.all(servers.map((server) => server.stop()));
+  };
+  try {
+    await join(servers);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { urls: servers.map(({ url }) => url), stop };
+}
+
+async function join(servers: readonly TestRedis[]): Promise<void> {
   const clients = servers.map(({ url }) => new Redis(url));
   const [first] = servers;
   try {
@@ -39,12 +52,6 @@ export async function startRedisCluster(): Promise<TestCluster> {
   } finally {
     for (const client of clients) client.disconnect();
   }
-  return {
-    urls: servers.map(({ url }) => url),
-    async stop() {
-      await Promise.all(servers.map((server) => server.stop()));
-    },
-  };
 }
 
 async function startNodes(): Promise<TestRedis[]> {
@@ -76,6 +83,7 @@ async function startNodeInHostNetwork(): Promise<TestRedis> {
     .withCommand(
       `redis-server --port ${port} --cluster-enabled yes --protected-mode no --save ""`.split(' '),
     )
+    .withWaitStrategy(Wait.forLogMessage('Ready to accept connections'))
     .start();
   return {
     url: `redis://127.0.0.1:${port}`,

@@ -56,6 +56,15 @@ export const wholeQuirks: readonly Quirk[] = [
     sentBack: { tool_calls: [{ id: 'c1' }, { id: 'c2' }] },
   })),
   {
+    name: 'thousands of unknown fields',
+    reply: whole({
+      content: 'hi',
+      ...Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`field${n}`, n])),
+    }),
+    then: 'answers',
+    output: 'hi',
+  },
+  {
     name: 'two calls with one id',
     reply: whole({ tool_calls: [listCall('{}'), listCall('{}')] }),
     then: 'calls',

@@ -48,7 +48,12 @@ const priceSchema = z
 
 /** The config file's `prices`. */
 export const pricesSchema = z
-  .record(z.string().regex(/^[^*]*\*?$/, 'may have a * only at its end'), priceSchema)
+  .record(z.string(), priceSchema)
+  .superRefine((prices, context) => {
+    for (const name of Object.keys(prices).filter((model) => /\*./.test(model))) {
+      context.addIssue({ code: 'custom', path: [name], message: 'may have a * only at its end' });
+    }
+  })
   .prefault({})
   .transform((prices): Prices => new Map(Object.entries(prices)));
 

@@ -126,7 +126,10 @@ export function sliceEnvironment(
         lastChance: env.SKILLMILL_LAST_CHANCE,
       },
     },
-    operator: { path: env.SKILLMILL_CONFIG, lookUp: (name) => raw[name] },
+    operator: {
+      path: env.SKILLMILL_CONFIG,
+      lookUp: (name) => (Object.hasOwn(raw, name) ? raw[name] : undefined),
+    },
     logLevel: env.SKILLMILL_LOG_LEVEL,
   };
 }

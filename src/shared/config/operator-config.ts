@@ -95,8 +95,15 @@ export async function readOperatorConfig(
   path: string | undefined,
   lookUp: (variable: string) => string | undefined,
 ): Promise<OperatorConfig> {
-  const file = path ?? usualNames.find((name) => existsSync(name));
+  const there = path === undefined ? usualNames.filter((name) => existsSync(name)) : [path];
+  const [file] = there;
   if (file === undefined) return emptyOperatorConfig;
+  if (there.length > 1) {
+    throw new SkillmillError(
+      'CONFIG_INVALID',
+      `There are ${there.join(' and ')}, and only one would be read. Put everything into one of them, or name it with SKILLMILL_CONFIG.`,
+    );
+  }
   return checkOperatorConfig(await contentOf(file), file, lookUp);
 }
 
@@ -153,7 +160,9 @@ async function contentOf(file: string): Promise<unknown> {
     const reason =
       error instanceof SyntaxError && file.endsWith('.json')
         ? `it is no JSON${placeOf(error)}`
-        : errorMessage(error);
+        : file.endsWith('.ts')
+          ? `${errorMessage(error)} (TypeScript needs Node 22.18; write it as .js otherwise)`
+          : errorMessage(error);
     throw new SkillmillError('CONFIG_INVALID', `${file} could not be read: ${reason}.`);
   }
   throw new SkillmillError('CONFIG_INVALID', `${file} has no default export.`);

@@ -61,5 +61,8 @@ export function errorMessage(thrown: unknown): string {
     return thrown.errors.map(errorMessage).join('; ');
   }
   if (thrown instanceof Error) return thrown.message === '' ? thrown.name : thrown.message;
-  return typeof thrown === 'string' && thrown !== '' ? thrown : 'unknown error';
+  // An error of another context (node:vm) is no Error of ours.
+  const said: unknown =
+    typeof thrown === 'object' && thrown !== null && 'message' in thrown ? thrown.message : thrown;
+  return typeof said === 'string' && said !== '' ? said : 'unknown error';
 }

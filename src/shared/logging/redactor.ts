@@ -21,12 +21,18 @@ export interface RedactedStream {
   end(): string;
 }
 
-/** A redactor for these values; ones shorter than `minSecretLength` are left alone. */
-export function createRedactor(values: Iterable<string>): Redactor {
+/**
+ * A redactor for these values; ones shorter than `minSecretLength` are left alone. `cutMark` is what stands where a text was cut: a
+ * secret may lie half on each side of it.
+ */
+export function createRedactor(values: Iterable<string>, cutMark?: RegExp): Redactor {
   const secrets = [...new Set(values)].filter((value) => value.length >= minSecretLength);
   if (secrets.length === 0) return nothingToRedact;
   const inJson = patternOf([...secrets, ...secrets.map(asJson)]);
-  const text = (whole: string) => whole.replace(inJson, blot);
+  const text = (whole: string) => {
+    const clean = whole.replace(inJson, blot);
+    return cutMark === undefined ? clean : withoutHalves(clean, cutMark, secrets);
+  };
   const value = (whole: unknown): unknown => {
     if (typeof whole === 'string') return text(whole);
     if (Array.isArray(whole)) return whole.map(value);
@@ -42,7 +48,7 @@ export function createRedactor(values: Iterable<string>): Redactor {
         ...(details !== undefined && { details: record(details) }),
         cause,
       }),
-    stream: () => redactedStream(secrets),
+    stream: () => redactedStream([...secrets, ...secrets.map(asJson)]),
   };
 }
 
@@ -89,6 +95,27 @@ function beginningOfSecret(text: string, from: number, secrets: readonly string[
     }
   }
   return text.length;
+}
+
+/** A text without the halves of secrets that stand at its cuts. */
+function withoutHalves(text: string, cutMark: RegExp, secrets: readonly string[]): string {
+  const match = cutMark.exec(text);
+  if (match === null) return text;
+  const left = text.slice(0, match.index);
+  const right = text.slice(match.index + match[0].length);
+  const start = beginningOfSecret(left, 0, secrets);
+  const end = endOfSecret(right, secrets);
+  return `${left.slice(0, start)}${match[0]}${right.slice(end)}`;
+}
+
+/** Where the longest start of the text ends with which a secret ends. */
+function endOfSecret(text: string, secrets: readonly string[]): number {
+  const longest = Math.max(...secrets.map(({ length }) => length));
+  for (let end = Math.min(text.length, longest - 1); end > 0; end -= 1) {
+    const start = text.slice(0, end);
+    if (secrets.some((secret) => secret.length > end && secret.endsWith(start))) return end;
+  }
+  return 0;
 }
 
 /** Any of these texts; the longest first, so that a secret which begins with another goes whole. */

@@ -1,22 +1,5 @@
 import type { DiagnosticList } from './skill-diagnostic.js';
-
-/** What a skill needs of the place where its commands run (tRPC-Agent's extended front matter, under `metadata`). */
-export interface SkillRequirements {
-  /** Its key in the operator's config file, when that is not its name. */
-  readonly key?: string;
-  /** Offer it whatever the rest says. */
-  readonly always: boolean;
-  /** Systems it runs on, as Node names them (`linux`, `darwin`, `win32`); empty is any. */
-  readonly os: readonly string[];
-  /** Programs that must all be on the sandbox's PATH. */
-  readonly bins: readonly string[];
-  /** Programs of which one must be; empty asks for none. */
-  readonly anyBins: readonly string[];
-  /** Environment variables that must be set. */
-  readonly env: readonly string[];
-  /** The variable that the operator's `apiKey` for the skill sets. */
-  readonly primaryEnv?: string;
-}
+import type { SkillRequirements } from './skill.js';
 
 /** Where the keys may stand below `metadata`: by themselves, or under the name of a product that reads them. */
 const namespaces = ['skillmill', 'openclaw', 'clawdbot', 'moltbot'];
@@ -47,7 +30,7 @@ export function readRequirements(
   return {
     ...(key !== undefined && { key }),
     always: always === true || always === 'true',
-    os: names(field(fields, 'os')),
+    os: names(field(fields, 'os') ?? field(requires, 'os')),
     bins: names(field(requires, 'bins')),
     anyBins: names(field(requires, 'any_bins', 'anyBins')),
     env: names(field(requires, 'env')),

@@ -1,5 +1,3 @@
-import type { SkillRequirements } from './skill-requirements.js';
-
 /** One thing that is wrong with a skill, a skill root or a listing; it never takes the repository down. */
 export interface SkillDiagnostic {
   /** A stable rule name in kebab case, e.g. `description-unquoted-colon`. */
@@ -11,6 +9,24 @@ export interface SkillDiagnostic {
   readonly line?: number;
   /** What is wrong and what to do, one sentence. */
   readonly message: string;
+}
+
+/** What a skill needs of the place where its commands run (tRPC-Agent's extended front matter, under `metadata`). */
+export interface SkillRequirements {
+  /** Its key in the operator's config file, when that is not its name. */
+  readonly key?: string;
+  /** Offer it whatever the rest says. */
+  readonly always: boolean;
+  /** Systems it runs on, as Node names them (`linux`, `darwin`, `win32`); empty is any. */
+  readonly os: readonly string[];
+  /** Programs that must all be on the sandbox's PATH. */
+  readonly bins: readonly string[];
+  /** Programs of which one must be; empty asks for none. */
+  readonly anyBins: readonly string[];
+  /** Environment variables that must be set. */
+  readonly env: readonly string[];
+  /** The variable that the operator's `apiKey` for the skill sets. */
+  readonly primaryEnv?: string;
 }
 
 /** What a SKILL.md says, after the liberal reading. */

@@ -28,8 +28,18 @@ export function packCounts(counts: UsageCounts): number[] {
 
 /** What Redis holds of one name. */
 export function unpackCounts(text: string): UsageCounts {
+  return countsOf(text.split(' ').map(Number));
+}
+
+/** The sum of two. */
+export function addUsage(a: UsageCounts, b: UsageCounts): UsageCounts {
+  const right = packCounts(b);
+  return countsOf(packCounts(a).map((count, index) => count + (right[index] ?? 0)));
+}
+
+function countsOf(numbers: readonly number[]): UsageCounts {
   const [calls = 0, input = 0, cached = 0, output = 0, microUsd = 0, unpriced = 0, estimated = 0] =
-    text.split(' ').map(Number);
+    numbers;
   return {
     modelCalls: calls,
     inputTokens: input,
@@ -39,10 +49,4 @@ export function unpackCounts(text: string): UsageCounts {
     unpricedCalls: unpriced,
     estimatedCalls: estimated,
   };
-}
-
-/** The sum of two. */
-export function addUsage(a: UsageCounts, b: UsageCounts): UsageCounts {
-  const [left, right] = [packCounts(a), packCounts(b)];
-  return unpackCounts(left.map((count, index) => count + (right[index] ?? 0)).join(' '));
 }

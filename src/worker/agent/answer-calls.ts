@@ -1,8 +1,8 @@
-import type { ToolCall } from '../../shared/contracts/index.js';
+import type { Message, ToolCall } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import { callTool, UnfinishedCall, type AnsweredCall } from './call-tool.js';
 import { loopWarning, repeatsAtEnd, toleratedRepeats } from './loop-guard.js';
-import type { AgentPorts, Transcript } from './run-agent.js';
+import type { AgentPorts, Transcript } from './agent-ports.js';
 
 /**
  * Answers calls in their order. Those that may run beside each other and stand next to each other do so.
@@ -52,12 +52,13 @@ async function answerGroup(
       callTool(call, { ...ports.toolOptions, isCut, callId: `call_${first + index}` }),
     ),
   );
+  const answered: AnsweredCall[] = [];
   let failure: Error | undefined;
   for (const outcome of outcomes) {
     if (outcome.status === 'fulfilled') {
       transcript.toolCalls.push(outcome.value.record);
       // An answer may not stand behind a call that has none.
-      if (failure === undefined) await keep(outcome.value, transcript, ports);
+      if (failure === undefined) answered.push(outcome.value);
       continue;
     }
     const reason: unknown = outcome.reason;
@@ -65,6 +66,11 @@ async function answerGroup(
     const cause = reason instanceof UnfinishedCall ? reason.cause : reason;
     failure ??= cause instanceof Error ? cause : SkillmillError.from(cause);
   }
+  const wasTold = isWarned(transcript.messages);
+  for (const each of answered) await keep(each, transcript, ports);
+  const repeats = repeatsAtEnd(transcript.messages);
+  if (wasTold && repeats > toleratedRepeats)
+    throw loopDetected(answered.at(-1)?.record.name ?? '', repeats);
   if (failure !== undefined) throw failure;
   if (refusal !== undefined) throw refusal;
 }
@@ -91,15 +97,22 @@ async function keep(
   transcript: Transcript,
   ports: AgentPorts,
 ): Promise<void> {
-  const repeats = repeatsAtEnd([...transcript.messages, message]);
-  const isTold = repeats > toleratedRepeats;
+  const isTold = repeatsAtEnd([...transcript.messages, message]) > toleratedRepeats;
   const told = isTold ? { ...message, content: `${message.content}${loopWarning}` } : message;
   await ports.onToolMessage(told);
   transcript.messages.push(told);
-  if (repeats <= toleratedRepeats + 1) return;
-  throw new SkillmillError(
+}
+
+/** Was the model told with its last results that it repeats itself? */
+function isWarned(messages: readonly Message[]): boolean {
+  const last = messages.findLast(({ role }) => role === 'tool');
+  return last?.role === 'tool' && last.content.endsWith(loopWarning);
+}
+
+function loopDetected(tool: string, repeats: number): SkillmillError {
+  return new SkillmillError(
     'LOOP_DETECTED',
-    `The model made the same calls ${repeats} times with the same arguments and results, and went on after it was told. Its last was ${message.name}.`,
-    { details: { tool: message.name, repeats } },
+    `The model made the same calls ${repeats} times with the same arguments and results, and went on after it was told. Its last was ${tool}. Say more exactly what it is to do, or use another model.`,
+    { details: { tool, repeats } },
   );
 }

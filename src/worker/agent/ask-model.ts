@@ -1,26 +1,21 @@
 import type { AssistantMessage } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { ModelReply } from '../model/model.js';
-import type { AgentPorts, Transcript } from './run-agent.js';
+import type { AgentPorts, AskOptions, Transcript } from './agent-ports.js';
 import { limitExceeded } from './turn-limits.js';
-
-/** How the next model call is to be made. */
-export interface AskOptions {
-  /** No tools: the model is to answer with what there is. */
-  readonly lastChance: boolean;
-}
 
 /**
  * One step of the model. A reply that holds nothing is asked for once more.
  * @throws SkillmillError LIMIT_EXCEEDED, MODEL_*, CONTEXT_OVERFLOW, CONTENT_FILTERED; the signal's reason
  */
-export async function askModel(
-  transcript: Transcript,
-  ports: AgentPorts,
-  options: AskOptions,
-): Promise<void> {
-  const first = await oneReply(transcript, ports, options);
-  const answered = first.isEmpty ? await oneReply(transcript, ports, options) : first;
+export async function askModel(transcript: Transcript, ports: AgentPorts): Promise<void> {
+  const again = (): AskOptions => ({ lastChance: ports.limits.isLastChance });
+  let options = again();
+  let answered = await oneReply(transcript, ports, options);
+  if (answered.isEmpty) {
+    options = again();
+    answered = await oneReply(transcript, ports, options);
+  }
   const { reply, model, messageId } = answered;
   if (answered.isEmpty) throw emptyReply(reply, options);
   const firstCall = transcript.toolCalls.length + 1;
@@ -101,7 +96,7 @@ function emptyReply(reply: ModelReply, { lastChance }: AskOptions): SkillmillErr
   if (lastChance) return limitExceeded('maxModelCalls', 'its model calls');
   return new SkillmillError(
     'MODEL_PROTOCOL',
-    'The model answered twice with neither text nor a tool call.',
+    'The model answered twice with neither text nor a tool call. Try another model, or check that the endpoint supports tools.',
   );
 }
 

@@ -54,6 +54,7 @@ export function budgetedModel(model: Model, budget: BudgetPort, counter: TokenCo
 /** A call that began to answer, or was left while it was at work, is billed; one that was refused or did not reach its model is not. */
 function mayBeBilled(error: unknown, said: string): boolean {
   if (said !== '' || !(error instanceof SkillmillError)) return true;
+  if (error.details?.['timedOut'] === true) return true;
   return !['MODEL_UNAVAILABLE', 'MODEL_REJECTED', 'CONTEXT_OVERFLOW'].includes(error.code);
 }
 

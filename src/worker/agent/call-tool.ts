@@ -40,7 +40,8 @@ export interface AnsweredCall {
 export async function callTool(call: ToolCall, options: CallToolOptions): Promise<AnsweredCall> {
   const { callId, events, context } = options;
   const args = parseArguments(call.arguments);
-  events.emit({ type: 'tool.started', callId, name: call.name, arguments: args.value });
+  const shownArguments = options.redact.value(args.value);
+  events.emit({ type: 'tool.started', callId, name: call.name, arguments: shownArguments });
   const startedAt = performance.now();
   const recordOf = (outcome: Partial<ToolOutcome>): ToolCallRecord => {
     const durationMs = Math.round(performance.now() - startedAt);
@@ -50,7 +51,7 @@ export async function callTool(call: ToolCall, options: CallToolOptions): Promis
     return {
       id: callId,
       name: call.name,
-      arguments: args.value,
+      arguments: shownArguments,
       result: outcome.result ?? null,
       error,
       durationMs,

@@ -1,9 +1,11 @@
-import type { Message, ToolCall } from '../../shared/contracts/index.js';
+import type { Message, ToolCall, ToolMessage } from '../../shared/contracts/index.js';
 
 /** So often a model may do the same with the same outcome before it is told. */
 export const toleratedRepeats = 3;
 /** Loops of up to so many calls are recognised: A, B, A, B, … has two. */
 const longestLoop = 4;
+/** Messages at the end that can hold so many repeats, each call with its reply; parallel calls have fewer replies. */
+const lookedAt = 2 * longestLoop * (toleratedRepeats + 3);
 
 /** What a model is told with the result that made it one too many. */
 export const loopWarning =
@@ -11,7 +13,7 @@ export const loopWarning =
 
 /** How often the end of a turn repeats itself: the same calls with the same arguments and results; 1 is no repetition. */
 export function repeatsAtEnd(messages: readonly Message[]): number {
-  const done = signatures(messages);
+  const done = signatures(messages.slice(-lookedAt));
   const counts = Array.from({ length: longestLoop }, (_, index) => repeatsOf(done, index + 1));
   return Math.max(1, ...counts);
 }
@@ -36,15 +38,14 @@ function signatures(messages: readonly Message[]): string[] {
     if (message.role === 'assistant') calls = message.toolCalls;
     if (message.role !== 'tool') continue;
     const call = calls.find(({ id }) => id === message.toolCallId);
-    done.push(JSON.stringify([message.name, call?.arguments, steadyPart(message.content)]));
+    done.push(JSON.stringify([message.name, call?.arguments, steadyPart(message)]));
   }
   return done;
 }
 
-/** A result without what differs from run to run: how long it took, and the version that a file was kept as. */
-function steadyPart(content: string): string {
-  return content
-    .replace(loopWarning, '')
-    .replace(/"duration_ms":\d+/g, '"duration_ms":0')
-    .replace(/"version":\d+/g, '"version":0');
+/** A result without what differs from run to run of a command: how long it took, and the version that a file was kept as. */
+function steadyPart({ name, content }: ToolMessage): string {
+  const own = content.replace(loopWarning, '');
+  if (name !== 'skill_run') return own;
+  return own.replace(/"duration_ms":\d+/g, '').replace(/"version":\d+/g, '');
 }

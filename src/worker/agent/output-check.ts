@@ -1,6 +1,9 @@
-import { Ajv, type ValidateFunction } from 'ajv';
+import { createContext, Script } from 'node:vm';
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { ResponseFormat } from '../../shared/contracts/index.js';
 import { errorMessage, SkillmillError } from '../../shared/errors/skillmill-error.js';
+import { parseArguments } from '../model/parse-arguments.js';
+import { withoutFence } from '../model/without-fence.js';
 
 /** A turn's final answer. */
 export interface FinalAnswer {
@@ -16,7 +19,9 @@ export type CheckedOutput =
 
 export type OutputCheck = (text: string) => CheckedOutput;
 
-const shownFaults = 10;
+/** A caller's schema may take for ever, by itself or on a model's answer. */
+const schemaMs = 1000;
+const maxSchemaChars = 256 * 1024;
 
 /** The check for a turn's `responseFormat`. @throws SkillmillError INPUT_INVALID for a schema that is none */
 export function createOutputCheck(format: ResponseFormat | undefined): OutputCheck {
@@ -25,21 +30,23 @@ export function createOutputCheck(format: ResponseFormat | undefined): OutputChe
   }
   const validate = format.type === 'json_schema' ? compile(format.json_schema.schema) : undefined;
   return (text) => {
-    try {
-      const parsed: unknown = JSON.parse(withoutFence(text));
-      const faults = validate === undefined ? objectFaults(parsed) : faultsOf(validate, parsed);
-      return faults.length === 0
-        ? { kind: 'answer', answer: { text, parsed } }
-        : fault(faults.join('; '));
-    } catch (error) {
-      return fault(`it is no JSON: ${errorMessage(error)}`);
-    }
+    const { value, fault } = parseArguments(withoutFence(text));
+    if (fault !== undefined) return complaintOf(`it is no JSON: ${fault}`);
+    const wrong = validate === undefined ? objectFault(value) : faultOf(validate, value);
+    if (wrong !== undefined) return complaintOf(wrong);
+    return { kind: 'answer', answer: { text, parsed: value } };
   };
 }
 
 function compile(schema: Record<string, unknown>): ValidateFunction {
+  // Every dialect is read as the newest: an unknown `$schema` would be looked for elsewhere.
+  const own = Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$schema'));
   try {
-    return new Ajv({ allErrors: true, strict: false, logger: false }).compile(schema);
+    if (JSON.stringify(own).length > maxSchemaChars) throw new Error('it is longer than 256 KiB');
+    const ajv = new Ajv2020({ strict: false, logger: false, unicodeRegExp: false });
+    const validate = inTime(() => ajv.compile(own));
+    if ('$async' in validate) throw new Error('$async is not supported');
+    return validate;
   } catch (error) {
     throw new SkillmillError(
       'INPUT_INVALID',
@@ -48,28 +55,41 @@ function compile(schema: Record<string, unknown>): ValidateFunction {
   }
 }
 
-function faultsOf(validate: ValidateFunction, parsed: unknown): string[] {
-  if (validate(parsed)) return [];
-  return (validate.errors ?? [])
-    .slice(0, shownFaults)
-    .map(({ instancePath, message }) => `${instancePath || '/'} ${message ?? 'is wrong'}`);
+const calling = new Script('work()');
+
+/** Runs work that is not ours for a while at most. @throws what the work throws; Error when it takes too long */
+function inTime<Result>(work: () => Result): Result {
+  let result: { readonly value: Result } | undefined;
+  const keep = () => void (result = { value: work() });
+  calling.runInContext(createContext({ work: keep }), { timeout: schemaMs });
+  if (result === undefined) throw new Error('it came to no end');
+  return result.value;
 }
 
-function objectFaults(parsed: unknown): string[] {
-  return typeof parsed === 'object' && parsed !== null ? [] : ['/ must be an object'];
+function faultOf(validate: ValidateFunction, parsed: unknown): string | undefined {
+  try {
+    if (inTime(() => validate(parsed))) return undefined;
+  } catch (error) {
+    return `it could not be checked (${errorMessage(error)})`;
+  }
+  const [first] = validate.errors ?? [];
+  return first === undefined
+    ? 'it does not fit the schema'
+    : `${first.instancePath || '/'} ${first.message ?? 'is wrong'}`;
 }
 
-function fault(what: string): CheckedOutput {
+function objectFault(parsed: unknown): string | undefined {
+  const isObject = typeof parsed === 'object' && parsed !== null && !Array.isArray(parsed);
+  return isObject ? undefined : '/ must be an object';
+}
+
+function complaintOf(what: string): CheckedOutput {
   return {
     kind: 'fault',
     complaint: `Your answer does not have the form that was asked for: ${what}. Answer again, with the JSON alone.`,
     error: new SkillmillError(
       'OUTPUT_INVALID',
-      `The model's answer does not fit responseFormat, and did not when it was asked again: ${what}.`,
+      `The model's answer does not fit responseFormat, and did not when it was asked again: ${what}. Simplify the schema, or use a model that keeps to one.`,
     ),
   };
-}
-
-function withoutFence(text: string): string {
-  return /^\s*```(?:json)?\s*\n(.*)\n\s*```\s*$/is.exec(text)?.[1] ?? text;
 }

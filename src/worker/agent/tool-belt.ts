@@ -1,4 +1,5 @@
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
+import { untilAbort } from '../executor/until-abort.js';
 import type { ToolDefinition } from '../model/model.js';
 import type { TurnToolbox } from '../toolbox/turn-toolbox.js';
 import type { ToolCallInfo } from '../toolbox/define-tool.js';
@@ -10,6 +11,8 @@ export type ReadyTool = Pick<Tool, 'run' | 'definition'>;
 
 /** What a turn's model may call: the skill tools, and of the toolbox what loaded skills made active. */
 export interface ToolBelt {
+  /** The tools that every request lists; the prompt describes these. */
+  readonly skillTools: readonly Tool[];
   /** What the next request lists. */
   definitions(): readonly ToolDefinition[];
   /** @throws SkillmillError TOOL_NOT_FOUND, TOOL_NOT_ACTIVE, each with the names that may be called */
@@ -31,6 +34,7 @@ export function createToolBelt(options: ToolBeltOptions): ToolBelt {
   const business = (name: string) => businessTool(name, options);
   const fixed = dispatching ? [...options.skillTools, dispatchTool(business)] : options.skillTools;
   return {
+    skillTools: fixed,
     definitions: () => [...fixed.map((tool) => tool.definition), ...toolbox.listed()],
     isParallel(name) {
       const tool = fixed.find(({ definition }) => definition.name === name);
@@ -65,7 +69,8 @@ function businessTool(name: string, { toolbox, turn }: ToolBeltOptions): ReadyTo
     definition: tool.definition,
     async run(args: unknown, { callId, signal }: ToolContext): Promise<ToolOutcome> {
       const callKey = `${turn.turnId}_${callId}`;
-      return { result: await tool.run(args, { ...turn, callKey, signal }) };
+      // A tool that does not mind its signal must not hold up the end of its turn.
+      return { result: await untilAbort(tool.run(args, { ...turn, callKey, signal }), signal) };
     },
   };
 }

@@ -81,6 +81,9 @@ export class OutputCap {
   }
 }
 
+/** The line that `dropMarker` writes. */
+export const dropMark = /\n\[\.\.\. \d+ bytes left out \.\.\.\]\n/;
+
 /** The line that stands in a captured text where bytes were left out. */
 export function dropMarker(droppedBytes: number): string {
   return `\n[... ${droppedBytes} bytes left out ...]\n`;

@@ -16,28 +16,28 @@ export interface FailedCall {
   readonly isUnreadable: boolean;
   /** The endpoint answered with an error object where a reply was due; its status may be unknown. */
   readonly isErrorObject: boolean;
-  /** Never to be seen in a message. */
-  readonly secret: string | undefined;
+  /** Blots out what is never to be seen in a message. */
+  readonly redact: (text: string) => string;
 }
 
 /** A failed call as one of our errors. 408, 409, 429, 5xx, time-outs and lost connections may be tried again; the rest may not. */
 export function asModelError(thrown: unknown, call: FailedCall): SkillmillError {
   if (thrown instanceof SkillmillError) return thrown;
   const host = new URL(call.endpoint).host;
-  const said = withoutSecret(errorMessage(thrown), call.secret);
+  const said = shortened(call.redact(errorMessage(thrown)));
   const cause = { cause: thrown };
   if (call.stalledMs !== undefined) {
     return new SkillmillError(
       'MODEL_UNAVAILABLE',
       `The model endpoint ${host} stopped in the middle of its answer: nothing came for ${call.stalledMs / 1000} s (SKILLMILL_MODEL_IDLE_TIMEOUT).`,
-      cause,
+      { details: { timedOut: true }, ...cause },
     );
   }
   if (call.timedOut) {
     return new SkillmillError(
       'MODEL_UNAVAILABLE',
       `The model endpoint ${host} did not answer within ${call.timeoutMs / 1000} s (SKILLMILL_MODEL_TIMEOUT).`,
-      cause,
+      { details: { timedOut: true }, ...cause },
     );
   }
   if (call.isUnreadable) {
@@ -90,8 +90,7 @@ function adviceFor(status: number | undefined): string {
   return '.';
 }
 
-function withoutSecret(text: string, secret: string | undefined): string {
-  // First the secret, then the cut: half a key is a key's half too much.
-  const safe = secret === undefined || secret === '' ? text : text.replaceAll(secret, '***');
-  return safe.length > 500 ? `${safe.slice(0, 500)}…` : safe;
+/** Cut after the secrets are out: half a key is a key's half too much. */
+function shortened(text: string): string {
+  return text.length > 500 ? `${text.slice(0, 500)}…` : text;
 }

@@ -4,20 +4,22 @@ import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { Model, ModelReply, ModelRequest } from './model.js';
 
 /** Tries of one model, the first included. */
-export const modelTries = 3;
+const modelTries = 3;
 const firstPauseMs = 500;
 /** A longer wait than this would hold the worker's slot for nothing: the call fails, and says when to come again. */
-export const maxRetryAfterMs = 60_000;
+const maxRetryAfterMs = 60_000;
 
 export interface RetryHooks {
   readonly signal: AbortSignal;
   readonly onText: (text: string) => void;
-  /** A try failed; another follows after this pause at the earliest, with this model. */
-  readonly onRetry: (error: SkillmillError, afterMs: number, model: string) => void;
+  /** A try failed; another follows after this pause at the earliest. */
+  readonly onRetry: (error: SkillmillError, afterMs: number) => void;
+  /** Waits so many milliseconds; a timer when absent. */
+  readonly pause?: typeof sleep;
 }
 
 /** A reply, and the model that gave it. */
-export interface AnsweredCall {
+export interface ModelAnswer {
   readonly reply: ModelReply;
   readonly model: string;
 }
@@ -31,7 +33,7 @@ export async function callWithRetries(
   request: Omit<ModelRequest, 'model'>,
   models: readonly string[],
   hooks: RetryHooks,
-): Promise<AnsweredCall> {
+): Promise<ModelAnswer> {
   for (const [index, name] of models.entries()) {
     const next = models[index + 1];
     try {
@@ -39,7 +41,7 @@ export async function callWithRetries(
       return { reply, model: name };
     } catch (error) {
       if (next === undefined || !mayRetry(error)) throw error;
-      hooks.onRetry(SkillmillError.from(error), 0, next);
+      hooks.onRetry(SkillmillError.from(error), 0);
     }
   }
   throw new SkillmillError('INTERNAL', 'A model call without a model.');
@@ -57,10 +59,11 @@ function callOne(model: Model, request: ModelRequest, hooks: RetryHooks): Promis
     onFailedAttempt: async ({ error, retriesLeft, attemptNumber }) => {
       const asked = askedPause(error);
       if (retriesLeft === 0 || !mayRetry(error) || asked > maxRetryAfterMs) return;
-      const pause = firstPauseMs * 2 ** (attemptNumber - 1);
-      hooks.onRetry(SkillmillError.from(error), asked + pause, request.model);
+      const ownPause = firstPauseMs * 2 ** (attemptNumber - 1);
+      hooks.onRetry(SkillmillError.from(error), asked + ownPause);
       // The library's own jittered pause follows, so that many workers do not come back at once.
-      if (asked > 0) await sleep(asked, undefined, { signal }).catch(() => undefined);
+      if (asked > 0)
+        await (hooks.pause ?? sleep)(asked, undefined, { signal }).catch(() => undefined);
     },
   });
 }

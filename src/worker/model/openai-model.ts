@@ -3,6 +3,7 @@ import type { ChatCompletionCreateParams } from 'openai/resources/chat/completio
 import type { ModelConfig } from '../../shared/config/config.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import { IdleTimeout } from './idle-timeout.js';
+import { fetchWithBoundedErrors } from './bounded-errors.js';
 import { asModelError } from './model-errors.js';
 import type { Model, ModelCallHooks, ModelReply, ModelRequest } from './model.js';
 import { readReply } from './read-reply.js';
@@ -19,10 +20,14 @@ export type EndpointConfig = Pick<
 interface Endpoint {
   readonly config: EndpointConfig;
   readonly client: OpenAI;
+  readonly redact: (text: string) => string;
 }
 
+/** What may still come after the answer's end: the usage, and the mark of the stream's end. */
+const afterFinishMs = 5000;
+
 /** A model behind an OpenAI-compatible endpoint. Everything is passed explicitly, so that the client reads no environment. */
-export function createOpenAiModel(config: EndpointConfig): Model {
+export function createOpenAiModel(config: EndpointConfig, redact: (text: string) => string): Model {
   const client = new OpenAI({
     // The client insists on a key; endpoints that need none ignore it.
     apiKey: config.apiKey ?? 'none',
@@ -34,6 +39,7 @@ export function createOpenAiModel(config: EndpointConfig): Model {
     // One place decides on retries (model-retry.ts).
     maxRetries: 0,
     logLevel: 'off',
+    fetch: fetchWithBoundedErrors,
   });
   const dialects = new Map<string, WireDialect>();
   const dialectOf = (model: string): WireDialect => {
@@ -43,7 +49,7 @@ export function createOpenAiModel(config: EndpointConfig): Model {
   };
   return {
     call: (request, hooks) =>
-      callInDialect({ config, client }, request, dialectOf(request.model), hooks),
+      callInDialect({ config, client, redact }, request, dialectOf(request.model), hooks),
   };
 }
 
@@ -66,7 +72,7 @@ async function callInDialect(
 }
 
 async function callOnce(
-  { config, client }: Endpoint,
+  { config, client, redact }: Endpoint,
   body: WireRequest,
   { signal, onText }: ModelCallHooks,
 ): Promise<ModelReply> {
@@ -80,7 +86,8 @@ async function callOnce(
       .asResponse();
     if (body.stream) idle.start();
     const onBytes = () => idle.restart();
-    return readReply(await readBody(bodyOf(response), { onBytes, onText }));
+    const onFinished = () => idle.hurry(afterFinishMs);
+    return readReply(await readBody(bodyOf(response), { onBytes, onText, onFinished }));
   } catch (error) {
     signal.throwIfAborted();
     throw asModelError(error, {
@@ -89,7 +96,7 @@ async function callOnce(
       ...answerOf(error),
       timedOut: timeout.aborted || error instanceof OpenAI.APIConnectionTimeoutError,
       stalledMs: idle.signal.aborted ? config.idleTimeoutMs : undefined,
-      secret: config.apiKey,
+      redact,
     });
   } finally {
     idle.stop();
@@ -105,7 +112,8 @@ function answerOf(error: unknown) {
   return {
     status: typeof given === 'number' ? given : undefined,
     headers: headers instanceof Headers ? headers : undefined,
-    isUnreadable: error instanceof SyntaxError,
+    // JSON that is nested too deep runs the parser out of stack.
+    isUnreadable: error instanceof SyntaxError || error instanceof RangeError,
     isErrorObject: isStreamError,
   };
 }

@@ -1,3 +1,5 @@
+import { withoutFence } from './without-fence.js';
+
 /** A call's arguments: parsed, or their text with what is wrong with it. */
 export type ParsedArguments =
   | { readonly value: unknown; readonly fault?: undefined }
@@ -32,10 +34,6 @@ export function repairArguments(text: string): string {
   if (parsed.fault === undefined) return bare;
   const mended = withoutTrailingCommas(bare);
   return parseArguments(mended).fault === undefined ? mended : text;
-}
-
-function withoutFence(text: string): string {
-  return /^```(?:json)?\s*\n?(.*?)\n?\s*```$/is.exec(text)?.[1]?.trim() ?? text;
 }
 
 function withoutTrailingCommas(text: string): string {

@@ -11,6 +11,8 @@ const count = z
   .pipe(z.int().min(0).max(1e12))
   .catch(0);
 
+/** Calls that one reply may hold. */
+export const maxCallsInReply = 500;
 const textLimitChars = 1_000_000;
 /** What of a provider's own fields is kept with a message or a call. */
 const extraLimitChars = 64 * 1024;
@@ -62,6 +64,7 @@ export function readReply(completion: unknown): ModelReply {
   }
   const { message } = choice;
   const calls = callsOf(message);
+  if (calls.length > maxCallsInReply) throw tooManyCalls(calls.length);
   const size = JSON.stringify([textOf(message), calls]).length;
   if (size > textLimitChars) throw tooLong(size);
   const reasoning = message.reasoning_content ?? '';
@@ -76,11 +79,19 @@ export function readReply(completion: unknown): ModelReply {
   };
 }
 
+/** The error of a reply with more calls than anybody can have meant. */
+export function tooManyCalls(count: number): SkillmillError {
+  return new SkillmillError(
+    'MODEL_PROTOCOL',
+    `The model made ${count} calls in one reply; at most ${maxCallsInReply} are taken. Try another model.`,
+  );
+}
+
 /** The error of a reply that nobody can have meant. */
 export function tooLong(size: number): SkillmillError {
   return new SkillmillError(
     'MODEL_PROTOCOL',
-    `The model's reply is too long: ${size} characters, over the limit of ${textLimitChars}.`,
+    `The model's reply is too long: ${size} characters, over the limit of ${textLimitChars}. Set maxOutputTokens, or try another model.`,
   );
 }
 

@@ -17,15 +17,17 @@ export interface StreamHooks {
   /** Called whenever something arrives. */
   readonly onBytes: () => void;
   readonly onText: (text: string) => void;
+  /** The answer is whole, but the endpoint has not ended it: not much is to be waited for. */
+  readonly onFinished: () => void;
 }
 
-const maxBodyChars = 32 * 1024 * 1024;
+const maxBodyBytes = 32 * 1024 * 1024;
 
 /**
  * Reads an answer that may be a stream of server-sent events or, where the endpoint does not stream, a JSON document; gives it
  * in the form of a whole answer.
- * @throws StreamError for an error object in the stream; SkillmillError MODEL_UNAVAILABLE when the stream was cut;
- * or holds a chunk that cannot be read; SyntaxError for a body that is neither
+ * @throws StreamError for an error object where a reply was due; SkillmillError MODEL_UNAVAILABLE when the stream was cut or holds a
+ * chunk that cannot be read, MODEL_PROTOCOL for one without end; SyntaxError for a body that is neither
  */
 export async function readBody(
   chunks: AsyncIterable<Uint8Array>,
@@ -36,18 +38,19 @@ export async function readBody(
   let start = '';
   let size = 0;
   let isStream: boolean | undefined;
-  for await (const bytes of chunks) {
+  for await (const bytes of untilCut(chunks, () => stream.isFinished)) {
     hooks.onBytes();
     const text = decoder.decode(bytes, { stream: true });
-    size += text.length;
-    if (size > maxBodyChars) throw tooMuch();
+    size += bytes.length;
+    if (size > maxBodyBytes) throw tooMuch();
     if (isStream === true) stream.feed(text);
     else {
-      start += text;
+      start = start === '' ? text.trimStart() : start + text; // blanks before the answer are no part of it
       isStream ??= looksLikeStream(start);
       if (isStream === true) stream.feed(start);
     }
     if (stream.isDone) break;
+    if (stream.isFinished) hooks.onFinished();
   }
   if (isStream === true) return stream.end(decoder.decode());
   return wholeAnswer(start);
@@ -60,6 +63,18 @@ function wholeAnswer(text: string): unknown {
   const error = errorIn(answer);
   if (error !== undefined) throw error;
   return answer;
+}
+
+/** The chunks; a connection that breaks after the answer was whole just ends them. */
+async function* untilCut(
+  chunks: AsyncIterable<Uint8Array>,
+  isFinished: () => boolean,
+): AsyncGenerator<Uint8Array> {
+  try {
+    yield* chunks;
+  } catch (error) {
+    if (!isFinished()) throw error;
+  }
 }
 
 /** A JSON document begins with a bracket, a stream with a field or a comment; undefined while there are only blanks. */
@@ -77,6 +92,11 @@ class EventReader {
   private readonly parser = createParser({ onEvent: ({ data }) => this.take(data) });
   private fault: Error | undefined;
   private isLast = false;
+
+  /** Did the endpoint say why the answer ends? */
+  get isFinished(): boolean {
+    return this.builder.isFinished;
+  }
 
   constructor(onText: (text: string) => void) {
     this.onText = onText;
@@ -145,5 +165,8 @@ function errorIn(value: unknown): StreamError | undefined {
 }
 
 function tooMuch(): SkillmillError {
-  return new SkillmillError('MODEL_PROTOCOL', 'The model endpoint’s answer has no end.');
+  return new SkillmillError(
+    'MODEL_PROTOCOL',
+    'The model endpoint’s answer is longer than 32 MiB. Set maxOutputTokens, or try another model.',
+  );
 }

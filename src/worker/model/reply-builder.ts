@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { tooLong } from './read-reply.js';
+import { maxCallsInReply, tooLong, tooManyCalls } from './read-reply.js';
 
 const text = z.string().nullish().catch(null);
 
@@ -47,7 +47,8 @@ interface PartialCall {
 }
 
 const maxChars = 2_000_000;
-const maxCalls = 1000;
+/** What of a provider's own fields is kept, in characters of JSON. */
+const maxExtraChars = 64 * 1024;
 
 /**
  * Puts the chunks of a stream together to what the endpoint would have answered without streaming, so that one reader
@@ -58,7 +59,8 @@ export class ReplyBuilder {
   private refusal = '';
   private reasoning = '';
   private readonly calls: PartialCall[] = [];
-  private extra: Record<string, unknown> = {};
+  private readonly extra = new Map<string, unknown>();
+  private extraChars = 0;
   private usage: unknown;
   private finishReason: string | undefined;
   private chars = 0;
@@ -88,7 +90,7 @@ export class ReplyBuilder {
         {
           finish_reason: this.finishReason ?? null,
           message: {
-            ...this.extra,
+            ...Object.fromEntries(this.extra),
             role: 'assistant',
             content: this.content,
             refusal: this.refusal === '' ? null : this.refusal,
@@ -114,7 +116,7 @@ export class ReplyBuilder {
     for (const call of calls ?? []) this.addCall(call);
     this.addExtra(rest);
     this.chars += said.length + (refusal ?? '').length + (reasoning ?? '').length;
-    if (this.chars > maxChars || this.calls.length > maxCalls) throw tooLong(this.chars);
+    if (this.chars > maxChars) throw tooLong(this.chars);
     return said;
   }
 
@@ -134,7 +136,9 @@ export class ReplyBuilder {
           : JSON.stringify(args);
     call.arguments += piece;
     this.chars += piece.length + name.length;
-    for (const [key, value] of Object.entries(rest)) if (key !== 'type') call.extra[key] = value;
+    for (const [key, value] of Object.entries(rest)) {
+      if (key !== 'type' && this.hasRoomFor(value)) call.extra[key] = value;
+    }
   }
 
   /** The call that a piece belongs to: by its index, unless that comes with another id; without an index, by its id or as the last one's. */
@@ -147,8 +151,10 @@ export class ReplyBuilder {
           ? last
           : this.calls.findLast((call) => call.id === id)
         : this.calls.findLast((call) => call.index === index);
-    const startsAnew = found !== undefined && index === undefined && name !== '' && isWhole(found);
+    const startsAnew =
+      found !== undefined && index === undefined && id === '' && name !== '' && isWhole(found);
     if (found !== undefined && !isOther(found) && !startsAnew) return found;
+    if (this.calls.length >= maxCallsInReply) throw tooManyCalls(this.calls.length + 1);
     const call: PartialCall = { index, id, name: '', arguments: '', extra: {} };
     this.calls.push(call);
     return call;
@@ -158,10 +164,14 @@ export class ReplyBuilder {
   private addExtra(rest: Readonly<Record<string, unknown>>): void {
     for (const [key, value] of Object.entries(rest)) {
       if (key === 'role' || value === null || value === undefined) continue;
-      const before = Object.hasOwn(this.extra, key) ? this.extra[key] : undefined;
-      this.extra = { ...this.extra, [key]: grown(before, value) };
-      this.chars += typeof value === 'string' ? value.length : 0;
+      if (this.hasRoomFor(value)) this.extra.set(key, grown(this.extra.get(key), value));
     }
+  }
+
+  /** Past a bound a provider's own fields are left out: each costs time with every request. */
+  private hasRoomFor(value: unknown): boolean {
+    if (this.extraChars <= maxExtraChars) this.extraChars += JSON.stringify(value).length + 20;
+    return this.extraChars <= maxExtraChars;
   }
 }
 
@@ -173,6 +183,7 @@ function grown(before: unknown, value: unknown): unknown {
 
 /** Are the arguments so far a whole JSON value? Then another name begins another call. */
 function isWhole(call: PartialCall): boolean {
+  if (!call.arguments.trimEnd().endsWith('}')) return false;
   try {
     JSON.parse(call.arguments);
     return true;

@@ -4,7 +4,6 @@ export type Feature =
   | 'stream_options'
   | 'temperature'
   | 'tool_choice'
-  | 'response_format'
   | 'reasoning_content'
   | 'reasoning_details'
   | 'extra_content'
@@ -26,7 +25,7 @@ const droppable: readonly Feature[] = [
 
 /** How servers say that they do not know a field, as opposed to a value that is too large. */
 const refusal =
-  /unsupported|not support|n't support|unrecognized|unknown|unexpected|unsupported_value|extra (inputs|fields|inputs are)|not permitted|not allowed|additional propert|extra_forbidden|only the default/i;
+  /unsupported|not support|n't support|unrecognized|unknown|unexpected|extra (inputs|fields)|not permitted|not allowed|additional propert|extra_forbidden|only the default/i;
 
 /**
  * What has been learnt of one endpoint and model: a request is written for it, and when it refuses a field by name, the
@@ -56,7 +55,8 @@ export class WireDialect {
   learn(message: string, sent: Readonly<Record<string, unknown>>): boolean {
     if (!refusal.test(message)) return false;
     const named = firstNamed(message);
-    if (named === undefined || this.refused.has(named) || !mentions(sent, named)) return false;
+    // Another call may have learnt it meanwhile: what counts is whether this one sent it.
+    if (named === undefined || !isSent(sent, named)) return false;
     this.refused.add(named);
     return true;
   }
@@ -68,7 +68,8 @@ function firstNamed(message: string): Feature | undefined {
   return words.flatMap((word) => droppable.find((name) => name === word) ?? [])[0];
 }
 
-/** Was this field sent, at the top or within a message? */
-function mentions(sent: Readonly<Record<string, unknown>>, name: Feature): boolean {
-  return Object.hasOwn(sent, name) || JSON.stringify(sent).includes(`"${name}":`);
+/** Was this field sent, at the top or within a message? Tools' parameters may have the same names. */
+function isSent(sent: Readonly<Record<string, unknown>>, name: Feature): boolean {
+  if (Object.hasOwn(sent, name)) return sent[name] !== false;
+  return JSON.stringify(sent['messages'] ?? []).includes(`"${name}":`);
 }

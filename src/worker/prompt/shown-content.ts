@@ -72,7 +72,12 @@ export class ShownContent {
   /** Tells of messages that no request holds any more; gives what they showed of skills that may still be loaded. */
   forget(messages: readonly Message[]): readonly ShownSkill[] {
     const lost = messages.flatMap((message) => this.filledIn(message) ?? []);
-    for (const { skill } of lost) this.seen.delete(skill);
+    for (const { skill, body, docs, tools = [] } of lost) {
+      const seen = this.seen.get(skill);
+      if (body) seen?.delete(bodyMark);
+      for (const doc of docs) seen?.delete(`doc ${doc}`);
+      for (const tool of tools) seen?.delete(`tool ${tool}`);
+    }
     return lost;
   }
 

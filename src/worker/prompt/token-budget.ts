@@ -19,8 +19,7 @@ function tokenizer(): Promise<CountTokens> {
 function inShortRuns(text: string): string {
   return text
     .replace(/\S{256}(?=\S)/g, (run) => `${run}\n`)
-    .replace(/ {256}(?= )/g, (run) => `${run}\n`)
-    .replace(/\n{256}(?=\n)/g, (run) => `${run} `);
+    .replace(/\s{256}(?=\s)/g, (run) => `${run}|`);
 }
 
 /** Tokens of a text, by a real tokenizer. */

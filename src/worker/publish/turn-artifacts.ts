@@ -9,16 +9,18 @@ export interface TurnArtifacts {
   readonly saved: readonly Artifact[];
 }
 
-/** Begins with what the session has. Only the lease's holder saves, so versions never collide. */
+/** `publicName` takes out of a path what nobody is to see. Begins with what the session has. Only the lease's holder saves, so versions never collide. */
 export function createTurnArtifacts(
   session: readonly Artifact[],
   onSaved: (artifact: Artifact) => void,
+  publicName: (name: string) => string = (name) => name,
 ): TurnArtifacts {
   const latest = new Map(session.map((artifact) => [artifact.name, artifact]));
   const saved: Artifact[] = [];
   return {
     saved,
-    save(name, blob, mimeType) {
+    save(path, blob, mimeType) {
+      const name = publicName(path);
       const before = latest.get(name);
       const isSame = before?.sha256 === blob.sha256;
       if (isSame && saved.includes(before)) return before;

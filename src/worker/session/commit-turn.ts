@@ -9,8 +9,9 @@ import { toStateHash, type SkillState } from './skill-state.js';
 export interface TurnCommit {
   readonly result: TurnResult;
   readonly messages: readonly Message[];
-  readonly skillState: SkillState;
-  readonly listedTools: readonly string[];
+  /** Undefined leaves what is loaded and listed as it is: the turn never looked at it. */
+  readonly skills:
+    { readonly state: SkillState; readonly listedTools: readonly string[] } | undefined;
   readonly resultTtlSeconds: number;
   readonly sessionTtlSeconds: number;
 }
@@ -22,11 +23,7 @@ export async function commitTurn(
   commit: TurnCommit,
 ): Promise<{ outcome: 'committed' | 'already' | 'lost'; head: string | undefined }> {
   const { keys, token, nonce } = proof;
-  const { result } = commit;
-  const stateFields = {
-    ...toStateHash(commit.skillState),
-    ...toListedField(commit.listedTools),
-  };
+  const { result, skills } = commit;
   const counted = (items: readonly string[]) => [items.length, ...items];
   return commitTurnScript.run(
     client,
@@ -48,8 +45,13 @@ export async function commitTurn(
       commit.resultTtlSeconds,
       commit.sessionTtlSeconds,
       ...counted(commit.messages.map((message) => JSON.stringify(message))),
-      ...counted(Object.entries(stateFields).flat()),
+      ...(skills === undefined ? [-1] : counted(stateFields(skills))),
       ...counted(result.artifacts.map((artifact) => JSON.stringify(artifact))),
     ],
   );
+}
+
+/** Fields and values, alternating. */
+function stateFields({ state, listedTools }: NonNullable<TurnCommit['skills']>): string[] {
+  return Object.entries({ ...toStateHash(state), ...toListedField(listedTools) }).flat();
 }

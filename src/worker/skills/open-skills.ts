@@ -46,7 +46,12 @@ function visibleTo(
   const { tenant, sessionId, turnId } = turn;
   const facts = { tenant, sessionId, turnId, metadata };
   try {
-    const names = allowed.skills.filter((skill) => isVisible(skill, facts));
+    const names = allowed.skills.filter((skill) => {
+      const answer: unknown = isVisible(skill, facts);
+      if (answer instanceof Promise) answer.catch(() => undefined);
+      if (typeof answer !== 'boolean') throw new TypeError('it answers neither true nor false');
+      return answer;
+    });
     return allowed.allowed(names.map(({ name }) => name));
   } catch (error) {
     // Nobody knows what it would have hidden.

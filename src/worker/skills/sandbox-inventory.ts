@@ -1,3 +1,4 @@
+import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { Executor } from '../executor/executor.js';
 
 /** What a sandbox has. */
@@ -17,6 +18,8 @@ export interface Wanted {
 const programName = /^[A-Za-z0-9_+][A-Za-z0-9_.+-]{0,99}$/;
 const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
 const lookUpMs = 60_000;
+/** How long a failed lookup is not tried again. */
+const failureMs = 30_000;
 /** Ten thousand names of a hundred characters. */
 const outputLimitBytes = 2 * 1024 * 1024;
 
@@ -39,6 +42,7 @@ export class SandboxInventory {
   private found: ReadonlySet<string> = new Set();
   private asked: ReadonlySet<string> = new Set();
   private last: Promise<unknown> = Promise.resolve();
+  private failure: { readonly error: SkillmillError; readonly until: number } | undefined;
 
   constructor(executor: Pick<Executor, 'imageId' | 'open'>) {
     this.executor = executor;
@@ -60,6 +64,19 @@ export class SandboxInventory {
   }
 
   private async know(lines: readonly string[]): Promise<void> {
+    // An engine that is away is not asked anew by every turn that waits for it.
+    if (this.failure !== undefined && Date.now() < this.failure.until) throw this.failure.error;
+    try {
+      await this.learn(lines);
+      this.failure = undefined;
+    } catch (thrown) {
+      const error = SkillmillError.from(thrown);
+      this.failure = { error, until: Date.now() + failureMs };
+      throw error;
+    }
+  }
+
+  private async learn(lines: readonly string[]): Promise<void> {
     const image = await this.executor.imageId();
     if (image !== this.image) {
       this.found = new Set();
@@ -77,7 +94,7 @@ export class SandboxInventory {
     const signal = AbortSignal.timeout(lookUpMs);
     const sandbox = await this.executor.open({ turnId: 'inventory', sessionId: '' }, signal);
     try {
-      const { stdout } = await sandbox.run(
+      const { stdout, exitCode, stderr } = await sandbox.run(
         {
           line: lookUpScript,
           cwd: '',
@@ -88,7 +105,13 @@ export class SandboxInventory {
         },
         { signal, onOutput: () => undefined },
       );
-      return new Set(stdout.text.split('\n').filter((line) => line !== ''));
+      const found = new Set(stdout.text.split('\n').filter((line) => line !== ''));
+      const isWhole = exitCode === 0 && stdout.droppedBytes === 0;
+      if (isWhole && [...found].some((line) => line.startsWith('os '))) return found;
+      throw new SkillmillError(
+        'SANDBOX_UNAVAILABLE',
+        `What the sandboxes’ image holds could not be read (exit code ${exitCode}): ${stderr.text.slice(0, 200)}`,
+      );
     } finally {
       await sandbox.close().catch(() => undefined); // the sweep removes it later
     }

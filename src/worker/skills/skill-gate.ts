@@ -1,8 +1,7 @@
 import type { SkillEntry } from '../../shared/config/operator-config.js';
 import { errorMessage } from '../../shared/errors/skillmill-error.js';
 import type { LogFields, LogLevel } from '../../shared/logging/logger.js';
-import type { SkillRequirements } from '../../shared/skills/skill-requirements.js';
-import type { Skill } from '../../shared/skills/skill.js';
+import type { Skill, SkillRequirements } from '../../shared/skills/skill.js';
 import type { Inventory, SandboxInventory } from './sandbox-inventory.js';
 
 /** Decides which skills can be used here, and what their commands find in their environment. */

@@ -25,13 +25,12 @@ export function toolNameFault(name: string): string | undefined {
 
 /** A tool that was made with `defineTool`, for the loop. */
 export function toBusinessTool(tool: ToolboxTool): BusinessTool {
-  const schema = z.toJSONSchema(tool.parameters, { io: 'input' });
-  delete schema.$schema;
+  const schema = schemaOf(tool);
   return {
     definition: { name: tool.name, description: tool.description, parameters: schema },
     parallel: tool.parallel,
     async run(args, call) {
-      const parsed = tool.parameters.safeParse(args);
+      const parsed = await tool.parameters.safeParseAsync(args);
       if (!parsed.success) {
         throw new SkillmillError(
           'TOOL_INPUT_INVALID',
@@ -52,5 +51,20 @@ export function toBusinessTool(tool: ToolboxTool): BusinessTool {
 /** What JSON keeps of an answer: a result is stored, and goes to the model as text. @throws TypeError for what JSON cannot hold */
 function asPlain(answer: unknown): unknown {
   const plain: unknown = JSON.parse(JSON.stringify({ answer }));
-  return z.object({ answer: z.unknown() }).parse(plain).answer ?? null;
+  return z.object({ answer: z.unknown().optional() }).parse(plain).answer ?? null;
+}
+
+/** A tool's parameters as the model sees them. @throws SkillmillError CONFIG_INVALID for what JSON cannot hold */
+function schemaOf({ name, parameters }: ToolboxTool): Readonly<Record<string, unknown>> {
+  try {
+    const schema = z.toJSONSchema(parameters, { io: 'input' });
+    delete schema.$schema;
+    return schema;
+  } catch (error) {
+    throw new SkillmillError(
+      'CONFIG_INVALID',
+      `The toolbox’s tool ${name} has parameters that no JSON Schema can tell (${errorMessage(error)}): use types that JSON has.`,
+      { cause: error },
+    );
+  }
 }

@@ -46,7 +46,7 @@ export function defineTool<Schema extends z.ZodObject>(
     description: tool.description,
     parameters: tool.parameters,
     parallel: tool.parallel,
-    run: (args, call) => tool.execute(tool.parameters.parse(args), call),
+    run: async (args, call) => tool.execute(await tool.parameters.parseAsync(args), call),
   };
 }
 

@@ -34,7 +34,7 @@ export class TurnToolbox {
       [...toolbox].filter(([name]) => allowed === undefined || allowed.includes(name)),
     );
     this.names = [...this.usable.keys()].sort();
-    this.listedSoFar = options.listedBefore.filter((name) => this.usable.has(name));
+    this.listedSoFar = options.listedBefore;
   }
 
   /** Names of the active tools: skills in the order of their loading, tools in the order of their selection. */

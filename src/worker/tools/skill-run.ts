@@ -94,6 +94,7 @@ async function prepare(
       runDir,
       workspaceDir: sandbox.workspaceDir,
     }),
+    makeDir: runDir,
     env: { ...prepared.env, ...args.env },
     stdin: args.stdin ?? '',
     timeoutMs: Math.max(1, Math.round(seconds * 1000)),

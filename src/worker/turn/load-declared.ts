@@ -8,7 +8,7 @@ import type { OpenTurn } from './open-turn.js';
 /**
  * Loads the skills that the caller declared, all or none, before the first model call; and shows in the system
  * message what is loaded though no tool result brings it.
- * @throws SkillmillError SKILL_NOT_FOUND, INPUT_INVALID, each naming every fault
+ * @throws SkillmillError SKILL_NOT_FOUND, SKILL_UNAVAILABLE, SKILL_INVALID, INPUT_INVALID, each naming every fault
  */
 export async function loadDeclared(open: OpenTurn): Promise<void> {
   const asked = (open.turn.request.skills ?? []).map(namedLoad);
@@ -51,7 +51,9 @@ function checkDeclared(skills: TurnSkills, asked: readonly NamedLoad[]): void {
     ...asked.flatMap((load) => docFault(skills, load)),
   ];
   if (faults.length === 0) return;
-  const code = unknown.length > 0 ? 'SKILL_NOT_FOUND' : 'INPUT_INVALID';
+  const [first] = unknown;
+  const code =
+    first === undefined ? 'INPUT_INVALID' : (skills.refusal(first.name)?.code ?? 'SKILL_NOT_FOUND');
   throw new SkillmillError(code, faults.join(' '));
 }
 

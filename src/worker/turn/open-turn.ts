@@ -3,7 +3,7 @@ import type { SkillConfig } from '../../shared/config/config.js';
 import { userMessage } from '../../shared/session/turn-messages.js';
 import { budgetedModel } from '../agent/budgeted-model.js';
 import { createToolBelt, type ToolBelt } from '../agent/tool-belt.js';
-import type { Transcript } from '../agent/run-agent.js';
+import type { Transcript } from '../agent/agent-ports.js';
 import type { LimitKeeper } from '../agent/turn-limits.js';
 import type { Model } from '../model/model.js';
 import { skillGuidance, skillOverview } from '../prompt/guidance.js';
@@ -78,7 +78,7 @@ export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<Op
     state: () => skillState.get(),
     listedBefore: listedBefore(session.skillState),
   });
-  const tools = skillTools(config.profile);
+  const belt = createToolBelt({ skillTools: skillTools(config.profile), toolbox, turn });
   const shown = new ShownContent({
     turnId: turn.turnId,
     mode: config.mode,
@@ -95,6 +95,7 @@ export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<Op
     transcript: {
       messages: [userMessage(turn.turnId, turn.request)],
       toolCalls: [],
+      asked: new Set(),
       modelMs: 0,
       toolMs: 0,
     },
@@ -106,11 +107,13 @@ export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<Op
     ...budgetOf(deps, parts),
     events,
     toolbox,
-    belt: createToolBelt({ skillTools: tools, toolbox, turn }),
-    guidance: skillGuidance(tools),
+    belt,
+    guidance: skillGuidance(belt.skillTools),
     overview: await skillOverview(skills.skills, config.overviewTokens),
-    artifacts: createTurnArtifacts(session.artifacts, (artifact) =>
-      events.emit({ type: 'artifact.saved', artifact }),
+    artifacts: createTurnArtifacts(
+      session.artifacts,
+      (artifact) => events.emit({ type: 'artifact.saved', artifact }),
+      (name) => deps.redact.text(name),
     ),
     workspace: openWorkspace(deps, parts),
     ...usedSkills(skills, events),

@@ -7,6 +7,7 @@ import { readSession } from '../../shared/session/session-store.js';
 import { LimitKeeper } from '../agent/turn-limits.js';
 import { createEventSink, type EventSink } from '../publish/event-sink.js';
 import { commitTurn, type TurnCommit } from '../session/commit-turn.js';
+import { untilAbort } from '../executor/until-abort.js';
 import { claimTurn, type Claim, type Lease } from '../session/lease.js';
 import { createAttemptSignal } from './attempt-signal.js';
 import { openTurn } from './open-turn.js';
@@ -74,8 +75,8 @@ async function attemptTurn(
   );
   try {
     const session = await readSession(deps.redis, turn.tenant, turn.sessionId);
-    const skills = await deps.openSkills(turn);
     const { signal } = attempt;
+    const skills = await untilAbort(deps.openSkills(turn), signal);
     const open = await openTurn(deps, { turn, session, skills, limits, events, signal });
     const end = await runTurn(deps, open, signal);
     return await settle(deps, lease, turn, {

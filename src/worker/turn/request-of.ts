@@ -1,4 +1,4 @@
-import type { AskOptions } from '../agent/ask-model.js';
+import type { AskOptions } from '../agent/agent-ports.js';
 import {
   buildRequest,
   type RequestParts,
@@ -8,7 +8,7 @@ import type { ContextWindow } from '../prompt/context-window.js';
 import type { OpenTurn } from './open-turn.js';
 
 /** What a model is told when its calls are used up. */
-const lastChanceNote =
+export const lastChanceNote =
   '[Your model calls are used up. Answer now with what you have; tools cannot be called any more.]';
 
 /** The next request of a turn. */

@@ -7,6 +7,9 @@ import type { TurnDeps } from './turn-deps.js';
 const instruction =
   'Summarise the conversation below for the one who has to go on with it: what the user wants, what was decided and done, which files exist, what is open. Keep names, numbers and paths exactly. Write plain text, at most 400 words.';
 
+/** A summary stands in every later request and is never dropped. */
+const summaryTokens = 1000;
+
 export interface SummarizeOptions {
   readonly open: OpenTurn;
   readonly deps: TurnDeps;
@@ -32,11 +35,13 @@ export async function summarize(
         { role: 'user', content: shown },
       ],
       tools: [],
+      maxOutputTokens: summaryTokens,
     } as const;
     const reply = await open.model.call(request, { signal, onText: () => undefined });
     if (reply.usage !== undefined) open.limits.addTokens(reply.usage);
     if (reply.text.trim() === '') return;
-    open.summary.replace(open.turn.turnId, reply.text.trim(), dropped);
+    const summary = await withinBudget(reply.text.trim(), summaryTokens, () => '[…]');
+    open.summary.replace(open.turn.turnId, summary, dropped);
   } catch (error) {
     signal.throwIfAborted();
     deps.logger.log('warn', 'old turns could not be summarised and are left out', {

@@ -1,11 +1,11 @@
 import type { Message } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
-import type { AskOptions } from '../agent/ask-model.js';
-import { callWithRetries, type AnsweredCall, type RetryHooks } from '../model/model-retry.js';
-import { toModelMessage, type UnaddressedRequest } from '../prompt/build-request.js';
-import { ContextWindow, type Fit } from '../prompt/context-window.js';
+import type { AskOptions } from '../agent/agent-ports.js';
+import { callWithRetries, type ModelAnswer, type RetryHooks } from '../model/model-retry.js';
+import { buildRequest, toModelMessage, type UnaddressedRequest } from '../prompt/build-request.js';
+import { ContextWindow, type Fit, type Measured } from '../prompt/context-window.js';
 import type { OpenTurn } from './open-turn.js';
-import { requestOf, requestPartsOf } from './request-of.js';
+import { lastChanceNote, requestOf, requestPartsOf } from './request-of.js';
 import { summarize } from './summarize.js';
 import type { TurnDeps } from './turn-deps.js';
 
@@ -30,12 +30,12 @@ export class TurnModel {
     this.open = open;
     this.window = new ContextWindow(open.turn.turnId);
     this.models = model === undefined ? deps.defaultModels : [model];
-    const reserved = Math.min(maxOutputTokens ?? Infinity, Math.ceil(contextTokens * answerShare));
-    this.limit = contextTokens - reserved;
+    const reserved = maxOutputTokens ?? Math.ceil(contextTokens * answerShare);
+    this.limit = contextTokens === 0 ? 0 : Math.max(1, contextTokens - reserved);
   }
 
   /** One model call for the turn as it is. @throws SkillmillError CONTEXT_OVERFLOW, MODEL_*, LIMIT_EXCEEDED */
-  async call(options: AskOptions, hooks: RetryHooks): Promise<AnsweredCall> {
+  async call(options: AskOptions, hooks: RetryHooks): Promise<ModelAnswer> {
     this.clearShownOnce();
     const request = await this.fitted(options, hooks.signal);
     try {
@@ -44,7 +44,7 @@ export class TurnModel {
       if (!(error instanceof SkillmillError) || error.code !== 'CONTEXT_OVERFLOW') throw error;
       // Once, and only when there is something to leave out: the same request would be refused again.
       if (!(await this.shrink(request, error, hooks.signal))) throw error;
-      hooks.onRetry(error, 0, this.models[0] ?? '');
+      hooks.onRetry(error, 0);
       return await this.answered(await this.fitted(options, hooks.signal), hooks);
     }
   }
@@ -68,19 +68,32 @@ export class TurnModel {
     return requestOf(this.open, this.window, options);
   }
 
-  private async fitInto(limit: number, signal: AbortSignal): Promise<Fit> {
+  private async fitInto(
+    limit: number,
+    signal: AbortSignal,
+  ): Promise<Pick<Fit, 'fits' | 'changed'>> {
+    let changed = false;
+    for (;;) {
+      const fit = await this.window.fit(await this.measured(), limit);
+      changed ||= fit.changed;
+      await this.onDropped(fit.dropped, limit, signal);
+      // What was dropped may have put a skill's text or a summary into the system message: measure again.
+      if (fit.dropped.length === 0) return { fits: fit.fits, changed };
+    }
+  }
+
+  private async measured(): Promise<Measured> {
     const { open, window } = this;
     const { meter } = open;
     const parts = requestPartsOf(open, window);
-    const [system] = requestOf(open, window, { lastChance: false }).messages;
-    const fixed = system === undefined ? [] : [system];
-    const fixedTokens = await meter.ofRequest({ messages: fixed, tools: parts.tools });
-    const sizeOf = (message: Message, shortened?: string) =>
-      meter.ofMessage(toModelMessage(message, { ...parts, shortened: () => shortened }));
-    const messages = open.summary.uncovered([...open.history, ...open.transcript.messages]);
-    const fit = await window.fit({ messages, sizeOf, fixedTokens }, limit);
-    await this.onDropped(fit.dropped, limit, signal);
-    return fit;
+    // All but the conversation: the system message, what stands at the end, the tools.
+    const fixed = buildRequest({ ...parts, messages: [], note: lastChanceNote });
+    return {
+      messages: open.summary.uncovered([...open.history, ...open.transcript.messages]),
+      fixedTokens: await meter.ofRequest(fixed),
+      sizeOf: (message, shortened) =>
+        meter.ofMessage(toModelMessage(message, { ...parts, shortened: () => shortened })),
+    };
   }
 
   /** What loaded skills showed in turns that are gone is shown at the top; the rest may be summarised. */
@@ -112,7 +125,7 @@ export class TurnModel {
     return changed;
   }
 
-  private async answered(request: UnaddressedRequest, hooks: RetryHooks): Promise<AnsweredCall> {
+  private async answered(request: UnaddressedRequest, hooks: RetryHooks): Promise<ModelAnswer> {
     const answer = await callWithRetries(this.open.model, request, this.models, hooks);
     // What stood in for a model that is away is asked first from now on.
     this.models = this.models.slice(this.models.indexOf(answer.model));

@@ -3,7 +3,6 @@ import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import { unstartedResult } from '../../shared/results/unstarted-result.js';
 import { closeTranscript, userMessage } from '../../shared/session/turn-messages.js';
 import type { TurnCommit } from '../session/commit-turn.js';
-import { emptySkillState } from '../session/skill-state.js';
 import type { OpenTurn } from './open-turn.js';
 import type { FinalEnd } from './run-turn.js';
 import type { ClaimedTurn, TurnDeps } from './turn-deps.js';
@@ -15,8 +14,7 @@ export function commitOf(deps: TurnDeps, open: OpenTurn, end: FinalEnd): TurnCom
     result: resultOf(open, end),
     messages:
       end.kind === 'completed' ? messages : closeTranscript(open.turn.turnId, messages, end.error),
-    skillState: open.skillState.get(),
-    listedTools: open.toolbox.listedNames,
+    skills: { state: open.skillState.get(), listedTools: open.toolbox.listedNames },
     resultTtlSeconds: deps.resultTtlSeconds,
     sessionTtlSeconds: deps.sessionTtlSeconds,
   };
@@ -31,8 +29,7 @@ export function unstartedCommit(deps: TurnDeps, turn: ClaimedTurn, end: FinalEnd
   return {
     result: unstartedResult(told, status, error, turn.attempt),
     messages: closeTranscript(turn.turnId, [userMessage(turn.turnId, turn.request)], error),
-    skillState: emptySkillState,
-    listedTools: [],
+    skills: undefined,
     resultTtlSeconds: deps.resultTtlSeconds,
     sessionTtlSeconds: deps.sessionTtlSeconds,
   };

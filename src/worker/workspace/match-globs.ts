@@ -30,7 +30,8 @@ export function matchGlobs<File extends { readonly path: string }>(
     const found = answers.parse([
       ...iterable(script.runInContext(context, { timeout: matchingLimitMs })),
     ]);
-    return files.filter((_, index) => found[index] === true);
+    // A name that looks like a pattern names its own file as well.
+    return files.filter(({ path }, index) => found[index] === true || usable.includes(path));
   } catch (error) {
     warnings.push(`nothing was collected: the globs could not be matched (${errorMessage(error)})`);
     return [];

@@ -22,7 +22,7 @@ export interface WorkspaceOptions {
 /** A place that is ready for one command of a skill. */
 export interface PreparedRun {
   readonly sandbox: Sandbox;
-  /** Fresh for this command, relative to the workspace. */
+  /** Fresh for this command, relative to the workspace; the command makes it. */
   readonly runDir: string;
   readonly skillDir: string;
   /** WORKSPACE_DIR and its kin, and what the operator sets for the skill. */
@@ -104,7 +104,6 @@ export class Workspace {
     this.wasLost = false;
     this.runs += 1;
     const runDir = `runs/run_${String(this.runs).padStart(4, '0')}`;
-    await sandbox.put([{ path: runDir, kind: 'directory', mode: 0o755 }], 'command');
     return {
       sandbox,
       runDir,

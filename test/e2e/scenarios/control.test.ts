@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createClient, type Client } from '../../../src/producer/index.js';
 import { eventually } from '../../support/eventually.js';
+import { tempDir } from '../../support/temp-dir.js';
 import { openWorld, runs, type World } from '../../support/world.js';
 
 let world: World;
@@ -161,8 +161,10 @@ describe('what is kept', () => {
 
 describe('the local executor', () => {
   it('runs the same turn and says that it isolates nothing [local-executor]', async () => {
-    const local = await openWorld({ SKILLMILL_EXECUTOR: 'local', SECRET_OF_THE_HOST: 'hush' });
-    const before = await readdir(tmpdir());
+    // A folder of its own: other workers of this machine make theirs in the usual one.
+    const TMPDIR = await tempDir();
+    const env = { SKILLMILL_EXECUTOR: 'local', SECRET_OF_THE_HOST: 'hush', TMPDIR };
+    const local = await openWorld(env);
     const worker = await local.worker();
     expect(worker.log()).toContain('without isolation');
     local.script('locally', [
@@ -176,9 +178,6 @@ describe('the local executor', () => {
     });
     expect(outcome.stdout).not.toContain('hush');
     await local.close();
-    const left = (await readdir(tmpdir())).filter(
-      (name) => !before.includes(name) && name.includes('skillmill'),
-    );
-    expect(left.filter((name) => !name.startsWith('skillmill-test'))).toEqual([]);
+    expect(await readdir(TMPDIR)).toEqual([]);
   });
 });

@@ -41,6 +41,18 @@ describe('calls of one reply', () => {
     expect(desk.world.model.faults).toEqual([]);
   });
 
+  it('of a tool that minds no signal do not hold up a cancel [tool-calls]', async () => {
+    desk.world.script('deaf', [callOf('skill_load', { skill_name: 'looping' }), callOf('deaf')]);
+    const { turnId } = await desk.client.enqueue({ input: 'deaf' });
+    for await (const event of desk.client.events(turnId)) {
+      if (event.type === 'tool.started' && event.name === 'deaf') break;
+    }
+    await desk.client.cancel(turnId);
+    expect(await desk.client.result(turnId, { waitMs: 5000 })).toMatchObject({
+      status: 'cancelled',
+    });
+  });
+
   it('that are no JSON are told so, with the schema [tool-calls]', async () => {
     const { result, requests } = await desk.turn([
       callOf('skill_load', '{"skill_name": looping}'),
@@ -61,6 +73,16 @@ describe('a model that repeats itself', () => {
     expect(result.toolCalls).toHaveLength(5);
     expect(contents(requests).at(-1)).toContain('made several times');
     expect(contents(requests.slice(0, 4)).join('\n')).not.toContain('made several times');
+  });
+
+  it('within one reply is told before it is ended [loop-detected]', async () => {
+    const five = {
+      calls: Array.from({ length: 8 }, () => ({ name: 'skill_list', arguments: {} })),
+    };
+    const { result, requests } = await desk.turn([five, { text: 'enough' }]);
+    expect(result).toMatchObject({ status: 'completed', output: 'enough' });
+    expect(result.toolCalls).toHaveLength(8);
+    expect(contents(requests).at(-1)).toContain('made several times');
   });
 
   it('may go on when it heeds that [loop-detected]', async () => {
@@ -191,9 +213,10 @@ describe('an answer of a given form', () => {
     const mended = await desk.turn([{ text: 'one' }, { text: '{"n":2}' }], { responseFormat });
     expect(mended.result).toMatchObject({ status: 'completed', parsed: { n: 2 } });
     expect(contents(mended.requests).at(-1)).toContain('does not have the form');
-    const { result } = await desk.turn([{ text: 'one' }, { text: '{"n":"x"}' }], {
+    const { result, requests } = await desk.turn([{ text: 'one' }, { text: '{"n":"x"}' }], {
       responseFormat,
     });
     expect(result).toMatchObject({ status: 'failed', error: { code: 'OUTPUT_INVALID' } });
+    expect(requests).toHaveLength(2);
   });
 });

@@ -44,6 +44,15 @@ describe('repetition at the end of a turn', () => {
     expect(repeatsAtEnd(turnOf(edits))).toBe(1);
   });
 
+  it('takes a count that rises for no loop, unless it is a command’s', () => {
+    const polls: Message[] = times(5, ['a', 'x']).map((message, index) =>
+      message.role === 'tool'
+        ? { ...message, name: 'poll', content: `{"version":${index}}` }
+        : message,
+    );
+    expect(repeatsAtEnd(polls)).toBe(1);
+  });
+
   it('looks past what differs from run to run, and past its own warning', () => {
     const results = [7, 8, 9, 10].map((n) => `{"stdout":"x","duration_ms":${n},"version":${n}}`);
     const calls = results.map((result) => ['a', result] as const);

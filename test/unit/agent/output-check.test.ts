@@ -33,6 +33,7 @@ describe('an answer', () => {
     const object = createOutputCheck({ type: 'json_object' });
     expect(object('{}')).toMatchObject({ kind: 'answer' });
     expect(object('1')).toMatchObject({ kind: 'fault' });
+    expect(object('[1]')).toMatchObject({ kind: 'fault' });
   });
 
   it('cannot be checked by what is no schema', () => {
@@ -41,4 +42,44 @@ describe('an answer', () => {
       'is no JSON Schema',
     );
   });
+
+  const checkOf = (own: Record<string, unknown>) =>
+    createOutputCheck({ type: 'json_schema', json_schema: { name: 'x', schema: own } });
+
+  it('is checked by schemas of every dialect, and by ordinary patterns', () => {
+    for (const dialect of ['2020-12/schema', '2019-09/schema']) {
+      const dated = checkOf({ $schema: `https://json-schema.org/draft/${dialect}`, ...schema });
+      expect(dated('{"n":1}')).toMatchObject({ kind: 'answer' });
+    }
+    expect(checkOf({ type: 'string', pattern: '^\\d{2}\\-\\d$' })('"12-3"').kind).toBe('answer');
+  });
+
+  it('is held up by no schema, and by no answer', () => {
+    const slow = checkOf({ type: 'string', pattern: '^(a+)+$' });
+    expect(slow(JSON.stringify(`${'a'.repeat(40)}!`))).toMatchObject({ kind: 'fault' });
+    const levels = Object.fromEntries(
+      Array.from({ length: 40 }, (_, n) => [
+        `l${n}`,
+        { anyOf: [{ $ref: `#/$defs/l${n + 1}` }, { $ref: `#/$defs/l${n + 1}` }] },
+      ]),
+    );
+    const deep = { $ref: '#/$defs/l0', $defs: { ...levels, l40: { type: 'integer' } } };
+    const outcome = () => checkOf(deep)('"x"').kind;
+    expect(['fault', 'threw']).toContain(tried(outcome));
+    expect(check('```' + '\n'.repeat(20_000) + 'x')).toMatchObject({ kind: 'fault' });
+    expect(check('['.repeat(20_000))).toMatchObject({ kind: 'fault' });
+  });
+
+  it('may not hide behind a promise', () => {
+    expect(() => checkOf({ $async: true, type: 'object' })).toThrow('$async is not supported');
+  });
 });
+
+/** What a function gives, or that it threw. */
+function tried(run: () => string): string {
+  try {
+    return run();
+  } catch {
+    return 'threw';
+  }
+}

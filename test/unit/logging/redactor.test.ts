@@ -40,7 +40,24 @@ describe('a redactor', () => {
   });
 });
 
+describe('a text that was cut', () => {
+  const cut = '\n[cut]\n';
+  const redact = createRedactor(['s3cret-of-ours'], /\n\[cut\]\n/);
+
+  it('shows no half of a secret at the cut', () => {
+    expect(redact.text(`a s3cret-o${cut}more`)).toBe(`a ${cut}more`);
+    expect(redact.text(`a b${cut}of-ours c`)).toBe(`a b${cut} c`);
+    expect(redact.text(`s3cret-of-ours${cut}x`)).toBe(`[redacted]${cut}x`);
+    expect(redact.text('a s3cret-o')).toBe('a s3cret-o');
+  });
+});
+
 describe('a redacted stream', () => {
+  it('knows secrets as JSON writes them', () => {
+    const stream = createRedactor(['a "b"']).stream();
+    expect(stream.push('x a \\"b') + stream.push('\\" y') + stream.end()).toBe('x [redacted] y');
+  });
+
   it('says the same as the whole text would, however it is cut', () => {
     const alphabet = fc.constantFrom('a', 'b', 'c');
     const word = fc

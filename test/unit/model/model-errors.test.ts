@@ -13,7 +13,7 @@ const call = (over: Partial<FailedCall> = {}): FailedCall => ({
   stalledMs: undefined,
   isUnreadable: false,
   isErrorObject: false,
-  secret,
+  redact: (text) => text.replaceAll(secret, '***'),
   ...over,
 });
 
@@ -78,14 +78,8 @@ describe('asModelError', () => {
     expect(message).not.toContain('sk-canary');
   });
 
-  it('bounds what an endpoint says, and does without a key', () => {
-    const long = asModelError(
-      new Error('y'.repeat(10_000)),
-      call({ status: 500, secret: undefined }),
-    );
+  it('bounds what an endpoint says', () => {
+    const long = asModelError(new Error('y'.repeat(10_000)), call({ status: 500 }));
     expect(long.message.length).toBeLessThan(700);
-    expect(asModelError(new Error('plain'), call({ status: 500, secret: '' })).message).toContain(
-      'plain',
-    );
   });
 });

@@ -77,6 +77,12 @@ describe('the overview', () => {
     await fc.assert(property);
   });
 
+  it('keeps to its budget in rare scripts too', async () => {
+    const skills = Array.from({ length: 4 }, (_, at) => skill(`s${at}`, '𐀀'.repeat(25)));
+    const text = await skillOverview(skills, 280);
+    expect(await tokensOf(text)).toBeLessThanOrEqual(280);
+  });
+
   it('leaves names a quarter of the budget', async () => {
     const skills = Array.from({ length: 40 }, (_, at) => skill(`s${at}`, 'word '.repeat(40)));
     const lines = (await skillOverview(skills, 400)).split('\n');

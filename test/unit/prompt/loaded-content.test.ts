@@ -72,6 +72,22 @@ describe('loaded content', () => {
     expect(reads).toEqual(['a.md', 'b.txt']);
   });
 
+  it('never mixes up docs of the same name', async () => {
+    const skills: TurnSkills = {
+      ...three.skills,
+      get: (name) => {
+        const skill = three.skills.get(name);
+        return skill && { ...skill, docs: ['same.md'] };
+      },
+      readDoc: ({ name }, path) => Promise.resolve(`${path} of ${name}`),
+    };
+    const content = open(skills);
+    await textOf({ skill: 'beta', body: false, docs: ['same.md'] }, content);
+    expect(await textOf({ skill: 'alpha', body: false, docs: ['same.md'] }, content)).toBe(
+      '[Doc] same.md\n\nsame.md of alpha',
+    );
+  });
+
   it('keeps bodies and docs to budgets of their own, and says what was left out', async () => {
     const shown = { skill: 'alpha', body: true, docs: ['a.md'] };
     const short = await textOf(shown, open(three.skills, { bodyTokens: 5 }));

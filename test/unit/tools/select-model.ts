@@ -12,7 +12,7 @@ export type Expected =
 export interface ModelRules {
   /** Skills that stay loaded; 0 is no limit. */
   readonly limit: number;
-  /** Tools of the toolbox that the turn may use. */
+  /** Tools of the toolbox that a turn may use, sorted. */
   readonly usable: readonly string[];
   /** Are tools' schemas shown by results? */
   readonly dispatch: boolean;
@@ -20,7 +20,7 @@ export interface ModelRules {
 
 /** What a session has loaded and selected, by DESIGN §4.4 and §4.5 alone. */
 export class SelectModel {
-  private readonly rules: ModelRules;
+  private rules: ModelRules;
   /** The last used skill is the last one. */
   private readonly held = new Map<string, { readonly docs: Chosen; readonly tools: Chosen }>();
   private listedTools: readonly string[] = [];
@@ -28,6 +28,11 @@ export class SelectModel {
 
   constructor(rules: ModelRules) {
     this.rules = rules;
+  }
+
+  /** The next turn may use these tools. */
+  nextTurn(usable: readonly string[]): void {
+    this.rules = { ...this.rules, usable };
   }
 
   answer({ tool, args }: SkillCall): Expected {
@@ -60,12 +65,12 @@ export class SelectModel {
     return this.usableOf([...new Set(chosen)]);
   }
 
-  /** A request lists the active tools after all that were listed before it. */
+  /** A request lists the active tools after all that were listed before it, but for those that its turn may not use. */
   listed(): readonly string[] {
     if (this.rules.dispatch) return [];
     const fresh = this.active().filter((name) => !this.listedTools.includes(name));
     this.listedTools = [...this.listedTools, ...fresh];
-    return this.listedTools;
+    return this.usableOf(this.listedTools);
   }
 
   private load(name: string, args: SelectArguments): Expected {

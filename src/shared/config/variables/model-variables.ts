@@ -5,7 +5,7 @@ import { variable } from './variable.js';
 /** The model endpoint, and what one call of it may take. */
 export const modelVariables = {
   OPENAI_API_KEY: variable({
-    schema: z.string().min(1, 'must not be empty'),
+    schema: z.string().regex(/^[\x21-\x7e]+$/, 'must be visible ASCII characters only'),
     aliases: ['TRPC_AGENT_API_KEY'],
     description: 'Key of the model endpoint; may be left out when OPENAI_BASE_URL needs none',
     secret: true,

@@ -14,7 +14,7 @@ import {
  *
  * KEYS  session, line, turn, events, messages, skillState, artifacts
  * ARGV  token, nonce, turnId, status, result (JSON), result TTL (s), session TTL (s),
- *       n, n messages (JSON), n, n skill-state fields and values alternating, n, n artifacts (JSON)
+ *       n, n messages (JSON), n, n skill-state fields and values alternating (n = -1 leaves the state as it is), n, n artifacts (JSON)
  * Reply committed + the turn that is now the head of the line, or '' | already | lost
  */
 export const commitTurnScript = defineScript(
@@ -30,9 +30,13 @@ local function take()
   return values
 end
 for _, message in ipairs(take()) do redis.call('RPUSH', messages, message) end
-redis.call('DEL', state)
-local fields = take()
-for i = 1, #fields, 2 do redis.call('HSET', state, fields[i], fields[i + 1]) end
+if ARGV[at] == '-1' then
+  at = at + 1
+else
+  redis.call('DEL', state)
+  local fields = take()
+  for i = 1, #fields, 2 do redis.call('HSET', state, fields[i], fields[i + 1]) end
+end
 for _, artifact in ipairs(take()) do redis.call('RPUSH', artifacts, artifact) end
 local head = finish(line, turn, events, ARGV[3], ARGV[4], ARGV[5], ARGV[6])
 drop(session)
