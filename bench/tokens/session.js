@@ -54,10 +54,11 @@ export async function runSession(snapshot, plan) {
 }
 
 /** What the next turn of the session reads. @param {Session} session @param {ReturnType<typeof commitOf>} commit @returns {Session} */
-function after(session, { messages, skillState, listedTools }) {
+function after(session, { messages, skills }) {
+  if (skills === undefined) throw new Error('the turn never began');
   return {
     messages: [...session.messages, ...messages],
-    skillState: { ...toStateHash(skillState), ...toListedField(listedTools) },
+    skillState: { ...toStateHash(skills.state), ...toListedField(skills.listedTools) },
     artifacts: [],
   };
 }

@@ -137,4 +137,13 @@ describe('mode once', () => {
       expect(names(talk.request())).toEqual([]);
     },
   );
+
+  it.each(placements)('shows once more what is loaded again: %s', async (placement) => {
+    const talk = openTalk({ mode: 'once', placement });
+    await talk.reply([load('alpha')]);
+    talk.request();
+    await talk.reply([load('alpha')]);
+    expect(names(talk.request())).toEqual(['alpha']);
+    expect(names(talk.request())).toEqual([]);
+  });
 });

@@ -58,13 +58,16 @@ describe('a result of an earlier turn', () => {
     expect(shown.system([])).toMatchObject([only('alpha', 'deep/c.md'), body('beta')]);
   });
 
-  it('comes back at the top when requests hold it no longer', () => {
-    const shown = open(history);
-    const lost = shown.forget(history.slice(0, 2));
-    expect(lost).toEqual([body('alpha', 'a.md')]);
+  it('comes back at the top when requests hold it no longer, and only that', () => {
+    const alpha = { ...body('alpha', 'a.md'), tools: ['t1'] };
+    const [first, second] = [result(alpha), result({ ...only('alpha', 'b.txt'), tools: ['t2'] })];
+    const shown = open([user(before), first, second]);
+    const lost = shown.forget([user(before), first]);
+    expect(lost).toEqual([alpha]);
     for (const each of lost) shown.showAtTop(each);
-    expect(shown.system([])).toMatchObject([body('alpha', 'a.md')]);
-    expect(isEmpty(shown.newly(body('alpha', 'a.md')))).toBe(true);
+    expect(shown.system([])).toEqual([alpha]);
+    const all = { ...body('alpha', 'a.md', 'b.txt'), tools: ['t1', 't2'] };
+    expect(isEmpty(shown.newly(all))).toBe(true);
   });
 });
 
