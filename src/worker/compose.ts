@@ -86,7 +86,6 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
     blobsOf: (tenant) => openBlobStore(redis, { ...config.store, tenant }),
     model: createOpenAiModel(config.model, (text) => parts.redact.text(text)),
     modelConfig: config.model,
-    defaultModels: config.model.models,
     defaultLimits: config.worker.limits,
     skillConfig: config.skills,
     toolbox: parts.toolbox,

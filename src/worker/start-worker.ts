@@ -132,7 +132,7 @@ function run(parts: WorkerParts): RunningWorker {
   logger.log('info', 'worker started', {
     executor: executor.name,
     concurrency: config.worker.concurrency,
-    models: deps.defaultModels,
+    models: config.model.models,
   });
 
   const stop = async () => {

@@ -56,10 +56,13 @@ export async function openBox(
   };
 }
 
-/** Is a process of this number there, and no zombie? */
+/** Is a process of this number there, with a thread that is no zombie? (Files are open until the last one ends.) */
 export async function isAlive(pid: number): Promise<boolean> {
-  const status = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
-  return status !== undefined && !/\) Z /.test(status);
+  const threads = await readdir(`/proc/${pid}/task`).catch(() => []);
+  const states = await Promise.all(
+    threads.map((thread) => readFile(`/proc/${pid}/task/${thread}/stat`, 'utf8').catch(() => '')),
+  );
+  return states.some((state) => state !== '' && !/\) Z /.test(state));
 }
 
 /** Processes whose environment, as it was at their start, holds this entry. */

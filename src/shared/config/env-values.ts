@@ -18,26 +18,29 @@ export const url = (protocols: readonly string[]) =>
     `must be a URL that begins with ${protocols.map((p) => `${p}//`).join(' or ')}`,
   );
 
+const partsOf = (text: string) => text.split(',').map((part) => part.trim());
+
 /** One Redis, or the nodes of a cluster. */
 export const redisUrls = z
   .string()
-  .transform((text) => text.split(',').map((part) => part.trim()))
+  .transform(partsOf)
   .pipe(z.array(url(['redis:', 'rediss:'])).min(1));
 
+/** Names, comma-separated; empty ones are left out. */
+const names = (what: string) =>
+  z
+    .string()
+    .transform((text) => partsOf(text).filter((part) => part !== ''))
+    .refine((list) => list.length > 0, `must name at least one ${what}`);
+
+/** Models, comma-separated. */
+export const modelList = names('model');
+
 /** Folders, comma-separated. */
-export const pathList = z
-  .string()
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== ''),
-  )
-  .refine((paths) => paths.length > 0, 'must name at least one folder')
-  .refine(
-    (paths) => paths.every((path) => !/^https?:/i.test(path)),
-    'must be folders: http(s) roots are not supported in this version',
-  );
+export const pathList = names('folder').refine(
+  (paths) => paths.every((path) => !/^https?:/i.test(path)),
+  'must be folders: http(s) roots are not supported in this version',
+);
 
 /** A time in seconds, up to ten years. */
 export const seconds = whole(1, 315_360_000);
@@ -46,14 +49,3 @@ export const timerSeconds = whole(1, 86_400);
 
 /** 0 or 1, as false or true. */
 export const onOff = z.enum(['0', '1'], 'must be 0 or 1').transform((text) => text === '1');
-
-/** Names, comma-separated. */
-export const nameList = z
-  .string()
-  .transform((text) =>
-    text
-      .split(',')
-      .map((part) => part.trim())
-      .filter((part) => part !== ''),
-  )
-  .refine((names) => names.length > 0, 'must name at least one');

@@ -1,4 +1,5 @@
-const nameRule = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** What a shell takes as a variable's name. */
+export const environmentNameRule = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /**
  * Variables that make a program load or run something else (dynamic linkers, shells, interpreters). They are never set for a
@@ -29,7 +30,7 @@ const taken: ReadonlySet<string> = new Set([
 
 /** What is wrong with this name for a variable that a skill's commands are to have; undefined when nothing is. */
 export function environmentNameFault(name: string): string | undefined {
-  if (!nameRule.test(name)) return 'is no name for an environment variable';
+  if (!environmentNameRule.test(name)) return 'is no name for an environment variable';
   if (taken.has(name)) return 'is set by skillmill itself';
   if (loaders.some((rule) => rule.test(name))) {
     return 'would change what programs load or run, so it is never set';

@@ -1,5 +1,5 @@
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
-import { untilAbort } from '../executor/until-abort.js';
+import { untilAbort } from '../async/until-abort.js';
 import type { ToolDefinition } from '../model/model.js';
 import type { TurnToolbox } from '../toolbox/turn-toolbox.js';
 import type { ToolCallInfo } from '../toolbox/define-tool.js';

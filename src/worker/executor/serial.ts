@@ -1,4 +1,4 @@
-import { untilAbort } from './until-abort.js';
+import { untilAbort } from '../async/until-abort.js';
 
 /** Runs tasks one after another, in the order they came. A failed task does not hold up the next. */
 export class Serial {

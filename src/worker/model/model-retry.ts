@@ -15,7 +15,7 @@ export interface RetryHooks {
   /** A try failed; another follows after this pause at the earliest. */
   readonly onRetry: (error: SkillmillError, afterMs: number) => void;
   /** Waits so many milliseconds; a timer when absent. */
-  readonly pause?: typeof sleep;
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** A reply, and the model that gave it. */
@@ -62,8 +62,7 @@ function callOne(model: Model, request: ModelRequest, hooks: RetryHooks): Promis
       const ownPause = firstPauseMs * 2 ** (attemptNumber - 1);
       hooks.onRetry(SkillmillError.from(error), asked + ownPause);
       // The library's own jittered pause follows, so that many workers do not come back at once.
-      if (asked > 0)
-        await (hooks.pause ?? sleep)(asked, undefined, { signal }).catch(() => undefined);
+      if (asked > 0) await (hooks.pause ?? sleepFor)(asked, signal).catch(() => undefined);
     },
   });
 }
@@ -76,4 +75,8 @@ function askedPause(error: unknown): number {
 
 function mayRetry(error: unknown): boolean {
   return error instanceof SkillmillError && error.code === 'MODEL_UNAVAILABLE';
+}
+
+function sleepFor(ms: number, signal: AbortSignal): Promise<void> {
+  return sleep(ms, undefined, { signal });
 }

@@ -117,11 +117,13 @@ function usageOf(usage: z.infer<typeof completionSchema>['usage']): ModelUsage |
 function textOf(message: WireMessage): string {
   const { content } = message;
   if (typeof content === 'string' && content !== '') return content;
-  if (Array.isArray(content)) {
-    const parts = z.array(z.looseObject({ text: z.string() }).catch({ text: '' })).parse(content);
-    return parts.map((part) => part.text).join('');
-  }
-  return message.refusal ?? '';
+  return Array.isArray(content) ? textOfParts(content) : (message.refusal ?? '');
+}
+
+/** The text of content that came in parts; what is no text is left out. */
+export function textOfParts(content: readonly unknown[]): string {
+  const parts = z.array(z.looseObject({ text: z.string() }).catch({ text: '' })).parse(content);
+  return parts.map(({ text }) => text).join('');
 }
 
 function toToolCall(call: z.infer<typeof callSchema>, index: number): ToolCall {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { maxCallsInReply, tooLong, tooManyCalls } from './read-reply.js';
+import { maxCallsInReply, textOfParts, tooLong, tooManyCalls } from './read-reply.js';
 
 const text = z.string().nullish().catch(null);
 
@@ -109,7 +109,7 @@ export class ReplyBuilder {
 
   private addDelta(part: Delta): string {
     const { content, refusal, reasoning_content: reasoning, tool_calls: calls, ...rest } = part;
-    const said = typeof content === 'string' ? content : partsText(content ?? []);
+    const said = typeof content === 'string' ? content : textOfParts(content ?? []);
     this.content += said;
     this.refusal += refusal ?? '';
     this.reasoning += reasoning ?? '';
@@ -190,12 +190,4 @@ function isWhole(call: PartialCall): boolean {
   } catch {
     return false;
   }
-}
-
-function partsText(parts: readonly unknown[]): string {
-  return z
-    .array(z.looseObject({ text: z.string() }).catch({ text: '' }))
-    .parse(parts)
-    .map((part) => part.text)
-    .join('');
 }

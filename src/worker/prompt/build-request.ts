@@ -78,7 +78,7 @@ function withNote(messages: ModelMessage[], note: string | undefined): ModelMess
     : [...messages, { role: 'user', content: note }];
 }
 
-/** A stored message as the model gets it. A summary is no message of its own: it stands in the system message. */
+/** A stored message as the model gets it. (A summary stands in the system message; `SessionSummary.uncovered` leaves it out here.) */
 export function toModelMessage(
   message: Message,
   parts: Pick<RequestParts, 'turnId' | 'filledIn' | 'contentOf' | 'shortened'>,

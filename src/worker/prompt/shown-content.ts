@@ -63,10 +63,12 @@ export class ShownContent {
     return unseen;
   }
 
-  /** Shows skills in the system message: those that are loaded though no message brings their text. */
+  /** Shows a skill that is loaded though no message brings its text: in the system message, or (mode `once`) in the next request only. */
   showAtTop(wanted: ShownSkill): void {
     const unseen = this.newly(wanted);
-    if (!isEmpty(unseen)) this.atTop.push(unseen);
+    if (isEmpty(unseen)) return;
+    if (this.options.mode === 'once') this.pending.push(unseen.skill);
+    else this.atTop.push(unseen);
   }
 
   /** Tells of messages that no request holds any more; gives what they showed of skills that may still be loaded. */

@@ -1,3 +1,4 @@
+import { environmentNameRule } from '../../shared/config/environment-name.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { Executor } from '../executor/executor.js';
 
@@ -16,7 +17,7 @@ export interface Wanted {
 }
 
 const programName = /^[A-Za-z0-9_+][A-Za-z0-9_.+-]{0,99}$/;
-const variableName = /^[A-Za-z_][A-Za-z0-9_]{0,99}$/;
+const maxVariableName = 100;
 const lookUpMs = 60_000;
 /** How long a failed lookup is not tried again. */
 const failureMs = 30_000;
@@ -122,6 +123,10 @@ export class SandboxInventory {
 function linesOf({ programs, variables }: Wanted): string[] {
   return [
     ...programs.filter((name) => programName.test(name)).map((name) => `program ${name}`),
-    ...variables.filter((name) => variableName.test(name)).map((name) => `variable ${name}`),
+    ...variables.filter(isVariable).map((name) => `variable ${name}`),
   ];
+}
+
+function isVariable(name: string): boolean {
+  return name.length <= maxVariableName && environmentNameRule.test(name);
 }

@@ -13,9 +13,10 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { z } from 'zod';
 import { errorMessage } from '../../shared/errors/skillmill-error.js';
-import { within } from '../executor/deadline.js';
+import { within } from '../async/deadline.js';
 import type { CallOutcome, ListedTools, McpCall } from './mcp-call.js';
 import { createBoundedFetch } from './mcp-fetch.js';
+import { NotSentError } from './mcp-process.js';
 import type { HttpSpec, McpSpec } from './mcp-spec.js';
 import { withOwnSignal } from './own-signal.js';
 import { StdioTransport, type StdioTransportOptions } from './mcp-stdio.js';
@@ -78,7 +79,8 @@ export class McpSession {
       );
       this.#isOpen = true;
     } catch (error) {
-      const reason = this.#endReason ?? describe(error);
+      const why = error instanceof NotSentError ? await error.why : describe(error);
+      const reason = this.#endReason ?? why;
       await this.#end(reason);
       throw new Error(reason, { cause: error });
     }
@@ -214,8 +216,9 @@ function isTimeout(error: unknown): boolean {
   return error instanceof DOMException && error.name === 'TimeoutError';
 }
 
-/** Was the request surely not begun: nobody listens, or the server does not know the session (any more)? */
+/** Was the request surely not begun: nobody listens or reads, or the server does not know the session (any more)? */
 function neverArrived(error: unknown, hasSession: boolean): boolean {
+  if (error instanceof NotSentError) return true;
   if (error instanceof StreamableHTTPError) {
     return hasSession && (error.code === 404 || error.code === 400);
   }

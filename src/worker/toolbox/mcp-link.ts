@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-error.js';
 import type { Logger } from '../../shared/logging/logger.js';
-import { untilAbort } from '../executor/until-abort.js';
+import { untilAbort } from '../async/until-abort.js';
 import type { ToolCallInfo } from './define-tool.js';
 import { LineLog } from './line-cutter.js';
 import type { CallOutcome, McpCall } from './mcp-call.js';

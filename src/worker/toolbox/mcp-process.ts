@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { stat } from 'node:fs/promises';
 import type { Readable, Writable } from 'node:stream';
-import { within } from '../executor/deadline.js';
+import { within } from '../async/deadline.js';
 import { killMarked, killQuietly } from '../executor/local/marked-processes.js';
 import { LineCutter, type Line } from './line-cutter.js';
 
@@ -15,6 +15,7 @@ const leaveMs = 1500;
 const terminateMs = 1000;
 /** Output of a process that has ended is read for this long: a process that it left may hold the pipe. */
 const lastWordsMs = 200;
+const readsNoMore = 'it reads no more';
 
 /** Set for every process of a server, so that one which left its process group is found. */
 const marker = 'SKILLMILL_MCP_SERVER';
@@ -34,10 +35,22 @@ export interface ServerProcessOptions {
 /** A server as a process of this machine: running ──stop(), or its own end──▶ ended. Leads a process group of its own, so
  *  that Ctrl-C on the worker's terminal does not end it under running turns. */
 export interface ServerProcess {
-  /** Sends one line. */
-  write(text: string): void;
+  /** Sends one line; may never settle when the server reads nothing. @throws NotSentError when it surely did not get it whole */
+  write(text: string): Promise<void>;
   /** Ends it; idempotent. When it resolves, neither the process nor what it started is there any more. */
   stop(reason: string): Promise<void>;
+}
+
+/** The end of a line did not reach the server: it cannot have begun what the line asks for. */
+export class NotSentError extends Error {
+  override readonly name = 'NotSentError';
+  /** Why that is; known in a moment. */
+  readonly why: Promise<string>;
+
+  constructor(why: Promise<string>) {
+    super(readsNoMore);
+    this.why = why;
+  }
 }
 
 type Child = ChildProcessByStdio<Writable, Readable, Readable>;
@@ -84,16 +97,20 @@ function supervise(child: Child, mark: string, options: ServerProcessOptions): S
   const stop = (reason: string) => (ending ??= Promise.resolve(reason).then(end));
 
   /** Its exit code says more than a pipe that broke, if there is one in a moment; and its last words are read first. */
-  const stopSoon = async (reason: string) => {
+  const whyEnded = async (reason: string) => {
     await within(exited, lastWordsMs);
-    await within(closed, lastWordsMs);
     const { exitCode, signalCode } = child;
-    if (signalCode !== null) await stop(`it ended with signal ${signalCode}`);
-    await stop(exitCode === null ? reason : `it ended with exit code ${exitCode}`);
+    if (signalCode !== null) return `it ended with signal ${signalCode}`;
+    return exitCode === null ? reason : `it ended with exit code ${exitCode}`;
+  };
+  const stopSoon = async (seen: string) => {
+    const reason = await whyEnded(seen);
+    await within(closed, lastWordsMs);
+    await stop(reason);
   };
   child.on('error', () => undefined); // a signal that could not be sent
   child.once('exit', () => void stopSoon('it ended'));
-  child.stdin.on('error', () => void stopSoon('it reads no more'));
+  child.stdin.on('error', () => void stopSoon(readsNoMore));
   child.stdout.once('end', () => void stopSoon('it closed its stdout'));
   readLines(child.stdout, maxLineBytes, (line) => {
     if (ending !== undefined) return;
@@ -102,8 +119,15 @@ function supervise(child: Child, mark: string, options: ServerProcessOptions): S
   });
   readLines(child.stderr, maxStderrLineBytes, options.onStderr);
   return {
-    write(text) {
-      if (ending === undefined) child.stdin.write(`${text}\n`);
+    async write(text) {
+      const hasEnded = child.exitCode !== null || child.signalCode !== null;
+      if (ending !== undefined || hasEnded) throw new NotSentError(whyEnded(readsNoMore));
+      await new Promise<void>((resolve, reject) => {
+        child.stdin.write(`${text}\n`, (error) => {
+          if (error) reject(new NotSentError(whyEnded(readsNoMore)));
+          else resolve();
+        });
+      });
     },
     stop,
   };

@@ -49,9 +49,9 @@ export class StdioTransport<Message> {
     });
   }
 
-  send(message: Message): Promise<void> {
-    this.#process?.write(JSON.stringify(message));
-    return Promise.resolve();
+  /** @throws NotSentError */
+  async send(message: Message): Promise<void> {
+    await this.#process?.write(JSON.stringify(message));
   }
 
   async close(): Promise<void> {

@@ -11,7 +11,7 @@ export const skillLoadTool = defineSkillTool({
   guidance: 'Load a skill with skill_load before you use it, and follow its instructions.',
   parameters: z.object({
     skill_name: z.string().trim().min(1).max(255).describe('Name of the skill'),
-    docs: z.array(z.string()).optional().describe('Documents of the skill to load with it'),
+    docs: z.array(z.string().trim()).optional().describe('Documents of the skill to load with it'),
     include_all_docs: z.boolean().optional().describe('Load all of its documents'),
   }),
   execute(args, context) {

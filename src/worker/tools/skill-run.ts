@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { environmentNameRule } from '../../shared/config/environment-name.js';
 import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-error.js';
 import type { Skill } from '../../shared/skills/skill.js';
 import { isSandboxLost } from '../executor/sandbox-failure.js';
@@ -19,7 +20,6 @@ const outputLimitBytes = 16 * 1024;
 const defaultTimeoutSeconds = 300;
 const maxTimeoutSeconds = 86_400;
 
-const environmentName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const noNul = (text: string) => !text.includes('\0');
 
 const parameters = z.object({
@@ -34,7 +34,10 @@ const parameters = z.object({
     .optional()
     .describe('Working folder: relative to the skill’s, or below $WORK_DIR, $OUTPUT_DIR, $RUN_DIR'),
   env: z
-    .record(z.string().regex(environmentName, 'must be a variable name'), z.string().refine(noNul))
+    .record(
+      z.string().regex(environmentNameRule, 'must be a variable name'),
+      z.string().refine(noNul),
+    )
     .optional()
     .describe('Environment variables'),
   stdin: z.string().optional().describe('Text for standard input'),

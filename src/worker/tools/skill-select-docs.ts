@@ -9,7 +9,10 @@ export const skillSelectDocsTool = defineSkillTool({
   description: 'Add, replace or clear the selected documents of a loaded skill.',
   parameters: z.object({
     skill_name: z.string().trim().min(1).max(255).describe('Name of a loaded skill'),
-    docs: z.array(z.string()).optional().describe('Documents, as skill_list_docs names them'),
+    docs: z
+      .array(z.string().trim())
+      .optional()
+      .describe('Documents, as skill_list_docs names them'),
     include_all_docs: z.boolean().optional().describe('Select all of its documents'),
     mode: z.enum(['add', 'replace', 'clear']).default('replace'),
   }),

@@ -10,7 +10,7 @@ export const skillSelectToolsTool = defineSkillTool({
   guidance: 'skill_select_tools changes which tools a loaded skill makes active.',
   parameters: z.object({
     skill_name: z.string().trim().min(1).max(255).describe('Name of a loaded skill'),
-    tools: z.array(z.string()).optional().describe('Names of tools'),
+    tools: z.array(z.string().trim()).optional().describe('Names of tools'),
     include_all_tools: z.boolean().optional().describe('Select all tools that the skill names'),
     mode: z.enum(['add', 'replace', 'clear']).default('replace'),
   }),

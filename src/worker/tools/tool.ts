@@ -71,7 +71,7 @@ export function defineSkillTool<Schema extends z.ZodObject>(tool: {
     guidance: tool.guidance,
     parallel: tool.parallel,
     async run(args, context) {
-      const parsed = tool.parameters.safeParse(args);
+      const parsed = tool.parameters.safeParse(withoutNulls(args));
       if (parsed.success) return tool.execute(parsed.data, context);
       throw new SkillmillError(
         'TOOL_INPUT_INVALID',
@@ -79,4 +79,10 @@ export function defineSkillTool<Schema extends z.ZodObject>(tool: {
       );
     },
   };
+}
+
+/** Arguments without those that are null: models say so that they give none. */
+function withoutNulls(args: unknown): unknown {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return args;
+  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== null));
 }

@@ -23,7 +23,9 @@ export async function loadDeclared(open: OpenTurn): Promise<void> {
     const shown = open.shown.filledIn(message);
     if (shown !== undefined) await open.content.prepare(shown);
   }
-  for (const loaded of open.skillState.get()) {
+  // By name: which was used last changes from turn to turn, and the system message must not.
+  const inOrder = [...open.skillState.get()].sort((a, b) => (a.name < b.name ? -1 : 1));
+  for (const loaded of inOrder) {
     const skill = open.skills.get(loaded.name);
     if (skill === undefined) continue;
     const shown = {

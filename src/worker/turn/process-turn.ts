@@ -7,7 +7,7 @@ import { readSession } from '../../shared/session/session-store.js';
 import { LimitKeeper } from '../agent/turn-limits.js';
 import { createEventSink, type EventSink } from '../publish/event-sink.js';
 import { commitTurn, type TurnCommit } from '../session/commit-turn.js';
-import { untilAbort } from '../executor/until-abort.js';
+import { untilAbort } from '../async/until-abort.js';
 import { claimTurn, type Claim, type Lease } from '../session/lease.js';
 import { createAttemptSignal } from './attempt-signal.js';
 import { openTurn } from './open-turn.js';

@@ -21,9 +21,7 @@ export interface TurnDeps {
   readonly blobsOf: (tenant: Tenant) => BlobStore;
   readonly executor: Executor;
   readonly model: Model;
-  readonly modelConfig: Pick<ModelConfig, 'contextTokens' | 'contextOverflow'>;
-  /** In the order in which they are tried. */
-  readonly defaultModels: readonly string[];
+  readonly modelConfig: Pick<ModelConfig, 'models' | 'contextTokens' | 'contextOverflow'>;
   readonly defaultLimits: DefaultLimits;
   readonly skillConfig: SkillConfig;
   readonly toolbox: Toolbox;

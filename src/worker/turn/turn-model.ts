@@ -21,7 +21,8 @@ export class TurnModel {
   private readonly window: ContextWindow;
   private models: readonly string[];
   /** Tokens that a request may take; 0 is no limit. */
-  private limit: number;
+  private readonly limit: number;
+  private messagesSent = 0;
 
   constructor(deps: TurnDeps, open: OpenTurn) {
     const { model, maxOutputTokens } = open.turn.request;
@@ -29,7 +30,7 @@ export class TurnModel {
     this.deps = deps;
     this.open = open;
     this.window = new ContextWindow(open.turn.turnId);
-    this.models = model === undefined ? deps.defaultModels : [model];
+    this.models = model === undefined ? deps.modelConfig.models : [model];
     const reserved = maxOutputTokens ?? Math.ceil(contextTokens * answerShare);
     this.limit = contextTokens === 0 ? 0 : Math.max(1, contextTokens - reserved);
   }
@@ -49,9 +50,11 @@ export class TurnModel {
     }
   }
 
-  /** Load mode `once`: what a request has shown is not loaded any more. */
+  /** Load mode `once`: what a request has shown is not loaded any more, unless that request was for nothing and is made again. */
   private clearShownOnce(): void {
-    const { shown, skillState } = this.open;
+    const { shown, skillState, transcript } = this.open;
+    if (transcript.messages.length === this.messagesSent) return;
+    this.messagesSent = transcript.messages.length;
     const cleared = shown.takeCleared();
     if (cleared.length === 0) return;
     skillState.set(skillState.get().filter(({ name }) => !cleared.includes(name)));

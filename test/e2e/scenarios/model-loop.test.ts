@@ -66,6 +66,24 @@ describe('calls of one reply', () => {
   });
 });
 
+it('the same id in every step is another call each time [model-quirks]', async () => {
+  const step = (args: string) =>
+    whole({
+      tool_calls: [{ id: 'skill_list:0', function: { name: 'skill_list', arguments: args } }],
+    });
+  const { result, requests } = await desk.turn([
+    step('{"n":1}'),
+    step('{"n":2}'),
+    { text: 'done' },
+  ]);
+  expect(result).toMatchObject({ status: 'completed', output: 'done' });
+  expect(result.toolCalls.map((call) => call.arguments)).toEqual([{ n: 1 }, { n: 2 }]);
+  expect(new Set(result.toolCalls.map(({ id }) => id)).size).toBe(2);
+  const sent = requests.at(-1)?.messages.flatMap((message) => message.tool_calls ?? []) ?? [];
+  expect(sent.map(({ id }) => id)).toEqual(['skill_list:0', 'skill_list:0']);
+  expect(desk.world.model.faults).toEqual([]);
+});
+
 describe('a model that repeats itself', () => {
   it('is told, and then the turn fails [loop-detected]', async () => {
     const { result, requests } = await desk.turn(Array<Reply>(20).fill(list));

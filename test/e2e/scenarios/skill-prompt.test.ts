@@ -39,6 +39,36 @@ describe('a frozen worker', () => {
   });
 });
 
+describe('skills that the caller declares', () => {
+  it('are shown in one request only with load mode once [load-modes]', async () => {
+    const worker = await world.worker({ SKILLMILL_SKILL_MODE: 'once' });
+    world.script('declared once', [call('skill_list'), { text: 'done' }]);
+    const from = world.model.requests.length;
+    const run = ['run', 'declared once', '--skill', 'file-tools', '--json'];
+    expect(await world.run(run)).toMatchObject({ code: 0 });
+    const shown = world.model.requests
+      .slice(from)
+      .map(({ messages }) => JSON.stringify(messages).split('[Loaded] file-tools').length - 1);
+    expect(shown).toEqual([1, 0]);
+    await worker.end();
+  });
+
+  it('stand in one order, whichever was used last [load-modes, prompt-prefix]', async () => {
+    const worker = await world.worker({ SKILLMILL_SKILL_MODE: 'session' });
+    const touch = call('skill_select_docs', { skill_name: 'file-tools', mode: 'clear' });
+    world.script('touch one', [touch, { text: 'done' }]);
+    const from = world.model.requests.length;
+    const run = ['run', 'touch one', '--session', 'declared-order', '--json'];
+    const declared = ['--skill', 'file-tools', '--skill', 'python-math'];
+    expect(await world.run([...run, ...declared])).toMatchObject({ code: 0 });
+    expect(await world.run(run)).toMatchObject({ code: 0 });
+    const systems = world.model.requests.slice(from).map(({ messages }) => messages[0]?.content);
+    expect(systems).toHaveLength(4);
+    expect(new Set(systems).size).toBe(1);
+    await worker.end();
+  });
+});
+
 describe('the prompt', () => {
   it('may carry loaded skills in the system message [skill-prompt]', async () => {
     const { requests } = await turns({ SKILLMILL_SKILL_CONTENT: 'system' }, 'system', [

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,6 +13,8 @@ import {
   testServerPath,
 } from '../../support/mcp-toolbox.js';
 import { tempDir } from '../../support/temp-dir.js';
+
+const pause = new Int32Array(new SharedArrayBuffer(4));
 
 const infoOf = (result: unknown) =>
   result as { pid: number; cwd: string; env: Record<string, string> };
@@ -135,6 +138,18 @@ describe('a server that dies', () => {
     const both = [call('test__info'), call('test__info')];
     const [one, other] = (await Promise.all(both)).map(infoOf);
     expect(one?.pid).toBe(other?.pid);
+  });
+
+  it('just before a call is started again for it: nobody can have read what was sent', async () => {
+    const { call } = await openBox([stdioServer()]);
+    const { pid } = infoOf(await call('test__info'));
+    process.kill(pid, 'SIGKILL');
+    // Without a turn of the event loop: nothing here can know of its end before the call is made.
+    const status = join('/proc', String(pid), 'status');
+    while (!/State:\tZ[^]*Threads:\t1\n/.test(readFileSync(status, 'utf8')))
+      Atomics.wait(pause, 0, 0, 5);
+    const again = infoOf(await call('test__info'));
+    expect(again.pid).not.toBe(pid);
   });
 
   it('and does not come back is told to the model, each time, until it does', async () => {

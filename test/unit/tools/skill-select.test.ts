@@ -61,6 +61,14 @@ describe('skill_load', () => {
     expect(await load(' alpha\n')).toMatchObject({ result: "skill 'alpha' loaded" });
   });
 
+  it('takes null for nothing given, and doc names with blanks around them', async () => {
+    expect(await load('alpha', { docs: null, include_all_docs: null })).toMatchObject({
+      result: "skill 'alpha' loaded",
+    });
+    await load('alpha', { docs: [' a.md'] });
+    expect(state).toMatchObject([{ docs: ['a.md'] }]);
+  });
+
   it('takes a doc that is named twice once', async () => {
     const loaded = await load('alpha', { docs: ['a.md', 'a.md'] });
     expect(state).toMatchObject([{ docs: ['a.md'] }]);

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { nameList, onOff, timerSeconds, url, whole } from '../env-values.js';
+import { modelList, onOff, timerSeconds, url, whole } from '../env-values.js';
 import { variable } from './variable.js';
 
 /** The model endpoint, and what one call of it may take. */
@@ -17,7 +17,7 @@ export const modelVariables = {
     description: 'OpenAI-compatible endpoint',
   }),
   OPENAI_MODEL: variable({
-    schema: nameList,
+    schema: modelList,
     aliases: ['TRPC_AGENT_MODEL_NAME'],
     description:
       'Model that a turn uses unless it names one; more, comma-separated, stand in for it in this order when it is away',

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Docker from 'dockerode';
 import { SkillmillError, errorMessage } from '../../../shared/errors/skillmill-error.js';
-import { withDeadline } from '../deadline.js';
+import { withDeadline } from '../../async/deadline.js';
 import { sandboxLost, sandboxUnavailable } from '../sandbox-failure.js';
 import type { containerSpec } from './container-spec.js';
 import { parseDockerHost, type EngineAddress } from './docker-host.js';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { errorMessage, SkillmillError } from '../../../shared/errors/skillmill-error.js';
-import { within } from '../deadline.js';
+import { within } from '../../async/deadline.js';
 import type { ExecutorLog } from '../executor-log.js';
 import type { Executor, OpenSandbox, SandboxJob } from '../executor.js';
-import { untilAbort } from '../until-abort.js';
+import { untilAbort } from '../../async/until-abort.js';
 import { checkLimits, containerSpec, type SandboxShape } from './container-spec.js';
 import { DockerEngine } from './docker-engine.js';
 import { DockerSandbox } from './docker-sandbox.js';

@@ -13,7 +13,7 @@ import type {
 } from '../executor.js';
 import { isSandboxLost, sandboxLost } from '../sandbox-failure.js';
 import { Serial } from '../serial.js';
-import { untilAbort } from '../until-abort.js';
+import { untilAbort } from '../../async/until-abort.js';
 import { RUNNER, WORKSPACE } from './container-spec.js';
 import type { DockerEngine } from './docker-engine.js';
 import { execCommand, type ExecOutcome } from './exec-command.js';

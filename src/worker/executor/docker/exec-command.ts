@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { SkillmillError } from '../../../shared/errors/skillmill-error.js';
 import type { Command, CommandResult } from '../command.js';
 import { waitForStop, type StopCause } from '../command-stop.js';
-import { within } from '../deadline.js';
+import { within } from '../../async/deadline.js';
 import type { RunHooks } from '../executor.js';
 import { makeDir } from '../make-dir.js';
 import { OutputCap } from '../output-cap.js';

@@ -1,8 +1,8 @@
 import type { Duplex, Readable } from 'node:stream';
 import { errorMessage } from '../../../shared/errors/skillmill-error.js';
 import { sandboxLost } from '../sandbox-failure.js';
-import { withDeadline } from '../deadline.js';
-import { untilAbort } from '../until-abort.js';
+import { withDeadline } from '../../async/deadline.js';
+import { untilAbort } from '../../async/until-abort.js';
 import { SCRATCH } from './container-spec.js';
 import { Demuxer, type DemuxedPiece } from './demux.js';
 import type { DockerEngine, EngineExec, ExecSpec } from './docker-engine.js';

@@ -3,13 +3,13 @@ import { mkdir, readdir, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { errorMessage } from '../../../shared/errors/skillmill-error.js';
-import { within } from '../deadline.js';
+import { within } from '../../async/deadline.js';
 import type { ExecutorLog } from '../executor-log.js';
 import type { Executor, OpenSandbox } from '../executor.js';
 import { sandboxUnavailable } from '../sandbox-failure.js';
 import { LocalSandbox, type LocalFolders } from './local-sandbox.js';
 import { removeTree } from './remove-tree.js';
-import { untilAbort } from '../until-abort.js';
+import { untilAbort } from '../../async/until-abort.js';
 
 /** How long a failed opening waits for the removal of what it made; after it the removal goes on alone. */
 const FAILED_REMOVAL_MS = 2000;

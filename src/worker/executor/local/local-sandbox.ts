@@ -13,7 +13,7 @@ import type {
 import { putFailed } from '../put-failure.js';
 import { sandboxLost, sandboxUnavailable } from '../sandbox-failure.js';
 import { Serial } from '../serial.js';
-import { untilAbort } from '../until-abort.js';
+import { untilAbort } from '../../async/until-abort.js';
 import { placeEntries } from './place-entries.js';
 import { removeTree } from './remove-tree.js';
 import { runProcess } from './run-process.js';

@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { checkCommand } from '../check-command.js';
 import { waitForStop, type StopCause } from '../command-stop.js';
 import type { Command, CommandResult, OutputStream } from '../command.js';
-import { within } from '../deadline.js';
+import { within } from '../../async/deadline.js';
 import type { RunHooks } from '../executor.js';
 import { makeDir } from '../make-dir.js';
 import { OutputCap } from '../output-cap.js';
