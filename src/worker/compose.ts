@@ -48,6 +48,7 @@ export function makeExecutor(
     log,
     image: config.image,
     dockerHost: config.dockerHost,
+    poolSize: config.poolSize,
     limits: {
       memoryBytes: config.memoryBytes,
       diskBytes: config.diskBytes,

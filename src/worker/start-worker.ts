@@ -129,6 +129,7 @@ function run(parts: WorkerParts): RunningWorker {
     logger,
   });
   const chores = startChores(parts, queue);
+  executor.warmUp();
   logger.log('info', 'worker started', {
     executor: executor.name,
     concurrency: config.worker.concurrency,
@@ -144,6 +145,7 @@ function run(parts: WorkerParts): RunningWorker {
       clearTimeout(grace);
       await releaseAll([
         () => chores.stop(),
+        () => executor.close(),
         () => leave(redis, workerId).catch(() => undefined),
         () => queue.close(),
         () => parts.toolbox.close(),

@@ -49,6 +49,8 @@ export async function openWorld(extra: Env = {}): Promise<World> {
     SKILLS_ROOT: join(projectDir, 'examples', 'skills'),
     SKILLMILL_DATA_DIR: `/tmp/skillmill-test-data-${process.pid}`,
     SKILLMILL_EXECUTOR: hasEngine ? 'docker' : 'local',
+    // A turn's sandboxes are counted: none beside them.
+    SKILLMILL_POOL_SIZE: '0',
     ...extra,
   };
   const workers: WorkerProcess[] = [];

@@ -42,6 +42,8 @@ export interface ExecutorConfig {
   readonly diskBytes: number;
   readonly cpus: number;
   readonly processes: number;
+  /** How many sandboxes are kept ready. */
+  readonly poolSize: number;
   /** PATH for commands of the local executor. */
   readonly basePath: string | undefined;
 }
@@ -177,6 +179,7 @@ function executorSlice(
     diskBytes: env.SKILLMILL_SANDBOX_DISK_MB * mebibyte,
     cpus: env.SKILLMILL_SANDBOX_CPUS,
     processes: env.SKILLMILL_SANDBOX_PROCESSES,
+    poolSize: env.SKILLMILL_POOL_SIZE ?? 2 * env.SKILLMILL_CONCURRENCY,
     basePath: raw['PATH'],
   };
 }

@@ -94,6 +94,8 @@ export interface Executor {
   check(): Promise<void>;
   /** What its sandboxes are made from; another value when that has been replaced. @throws SkillmillError SANDBOX_UNAVAILABLE */
   imageId(): Promise<string>;
+  /** Begins to make sandboxes ahead, so that opening one takes no time; does nothing where that gains nothing. */
+  warmUp(): void;
   /** Makes a sandbox for one job, never shared. The signal ends the opening at once (what was made so far is removed, in the
    *  background if that takes longer) and stays bound to the sandbox, see there.
    *  @throws the signal's reason; SkillmillError SANDBOX_UNAVAILABLE */
@@ -101,6 +103,8 @@ export interface Executor {
   /** Removes what workers that are no longer alive left behind, what this one failed to remove, and (docker) every sandbox that
    *  is past its expiry, whosever it is; returns how many. What of ours is open or being opened stays until its expiry. */
   sweep(isAlive: (owner: string) => Promise<boolean>): Promise<number>;
+  /** Removes what was made ahead and makes nothing ahead any more; idempotent. What is open is its owner's to close. */
+  close(): Promise<void>;
 }
 
 /** Limits on every sandbox; the host enforces them. */

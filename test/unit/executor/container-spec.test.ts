@@ -9,10 +9,22 @@ describe('the container spec', () => {
   it('is exactly this: whatever changes here changes what a command may do', () => {
     const { Entrypoint, ...spec } = containerSpec(shape, { a: 'b' });
     expect(Entrypoint.slice(0, 3)).toEqual(['/bin/bash', '-p', '-c']);
+    expect(Entrypoint.slice(4).filter((_, at) => at % 2 === 1)).toEqual([
+      'command',
+      'put',
+      'list',
+      'read',
+    ]);
     expect(spec).toEqual({
       Image: 'img:1',
       Cmd: [],
-      User: '1001:1001',
+      User: '0:0',
+      OpenStdin: true,
+      StdinOnce: true,
+      AttachStdin: true,
+      AttachStdout: true,
+      AttachStderr: true,
+      Tty: false,
       WorkingDir: '/workspace',
       Hostname: 'sandbox',
       Env: [],
@@ -20,11 +32,12 @@ describe('the container spec', () => {
       NetworkDisabled: true,
       StopSignal: 'SIGKILL',
       HostConfig: {
-        Init: true,
+        Init: false,
         AutoRemove: false,
         NetworkMode: 'none',
         ReadonlyRootfs: true,
         CapDrop: ['ALL'],
+        CapAdd: ['SETUID', 'SETGID', 'SETPCAP', 'KILL'],
         Privileged: false,
         SecurityOpt: ['no-new-privileges:true'],
         IpcMode: 'private',

@@ -45,4 +45,9 @@ export const sandboxVariables = {
     default: '256',
     description: 'Processes that a sandbox may hold',
   }),
+  SKILLMILL_POOL_SIZE: variable({
+    schema: whole(0, 1000),
+    description:
+      'Sandboxes that are kept ready for turns to come; 0 is none (default: twice SKILLMILL_CONCURRENCY)',
+  }),
 } as const;

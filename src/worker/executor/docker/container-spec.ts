@@ -1,15 +1,12 @@
 import { sandboxRoomBytes } from '../../../shared/config/config.js';
 import { SkillmillError } from '../../../shared/errors/skillmill-error.js';
 import type { SandboxLimits } from '../executor.js';
-import { mainScript } from './workspace-layout.js';
+import { sandboxScripts } from './sandbox-scripts.js';
+import { supervisorScript } from './supervisor-script.js';
 
 const MIB = 1024 * 1024;
 const OPEN_FILES = 4096;
 
-/** Who keeps the staged skills and runs the main process. */
-export const KEEPER = '1001:1001';
-/** Who runs commands. */
-export const RUNNER = '1000:1000';
 export const WORKSPACE = '/workspace';
 /** Where commands find a writable HOME when they are given none: the root is read-only. */
 export const SCRATCH = '/tmp';
@@ -49,11 +46,20 @@ function scratchSizes(limits: SandboxLimits): ScratchSizes {
 export function containerSpec(shape: SandboxShape, labels: Record<string, string>) {
   const { limits } = shape;
   const { tmpBytes, shmBytes } = scratchSizes(limits);
+  const scripts = Object.entries(sandboxScripts).flat();
   return {
     Image: shape.image,
-    Entrypoint: ['/bin/bash', '-p', '-c', mainScript],
+    Entrypoint: ['/bin/bash', '-p', '-c', supervisorScript, 'supervisor', ...scripts],
     Cmd: [],
-    User: KEEPER,
+    // Root without what makes it root (see CapAdd); it owns nothing and may write nowhere.
+    User: '0:0',
+    // The channel; when the worker's end of it goes, the supervisor ends, and the container with it.
+    OpenStdin: true,
+    StdinOnce: true,
+    AttachStdin: true,
+    AttachStdout: true,
+    AttachStderr: true,
+    Tty: false,
     WorkingDir: WORKSPACE,
     Hostname: 'sandbox',
     Env: [],
@@ -61,12 +67,14 @@ export function containerSpec(shape: SandboxShape, labels: Record<string, string
     NetworkDisabled: true,
     StopSignal: 'SIGKILL',
     HostConfig: {
-      // Reaps what commands leave behind: without it every orphan stays a zombie and counts against PidsLimit.
-      Init: true,
+      // The supervisor is the init: bash reaps what commands leave behind, and nothing in the container can signal process 1.
+      Init: false,
       AutoRemove: false,
       NetworkMode: 'none',
       ReadonlyRootfs: true,
       CapDrop: ['ALL'],
+      // What the supervisor needs to become another user and to end what it started; commands have none of it.
+      CapAdd: ['SETUID', 'SETGID', 'SETPCAP', 'KILL'],
       Privileged: false,
       SecurityOpt: ['no-new-privileges:true'],
       IpcMode: 'private',

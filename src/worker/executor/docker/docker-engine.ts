@@ -1,35 +1,13 @@
-import type { Duplex } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { Duplex } from 'node:stream';
 import Docker from 'dockerode';
 import { SkillmillError, errorMessage } from '../../../shared/errors/skillmill-error.js';
 import { withDeadline } from '../../async/deadline.js';
-import { sandboxLost, sandboxUnavailable } from '../sandbox-failure.js';
+import { sandboxUnavailable } from '../sandbox-failure.js';
 import type { containerSpec } from './container-spec.js';
 import { parseDockerHost, type EngineAddress } from './docker-host.js';
 
 /** Longer than a loaded engine needs for one call (create, start and remove take below 1 s each; seen 8 s under a storm of 50). */
 const CALL_MS = 60_000;
-/** How long the engine may say "still running" after an exec's output has ended. */
-const EXIT_CODE_MS = 10_000;
-const EXIT_CODE_POLL_MS = 5;
-
-/** A process to start in a running container. */
-export interface ExecSpec {
-  readonly argv: readonly string[];
-  /** `uid:gid` */
-  readonly user: string;
-  readonly env?: Readonly<Record<string, string>>;
-  readonly workingDir?: string;
-  /** Without it standard input is /dev/null, which programs treat otherwise than an empty pipe (ripgrep searches files then). */
-  readonly stdin: boolean;
-}
-
-/** A process that was started: its multiplexed output (and input), and its exit code once the output has ended. */
-export interface EngineExec {
-  readonly socket: Duplex;
-  exitCode(): Promise<number>;
-}
-
 /** What the executor needs of a Docker engine. Everything throws SkillmillError SANDBOX_UNAVAILABLE. */
 export class DockerEngine {
   readonly #docker: Docker;
@@ -65,17 +43,35 @@ export class DockerEngine {
     }
   }
 
-  /** Makes and starts a container of that name; one that was made but did not start is the caller's to remove. */
-  async startContainer(name: string, spec: ReturnType<typeof containerSpec>): Promise<void> {
+  /** Makes and starts a container of that name and gives its attached input and (multiplexed) output; one that was made but
+   *  did not start is the caller's to remove. */
+  async startAttached(name: string, spec: ReturnType<typeof containerSpec>): Promise<Duplex> {
     const made = this.#docker.createContainer({ name, ...spec });
     try {
       await withDeadline(made, CALL_MS, 'making it');
-      const started = this.#docker.getContainer(name).start();
+      const container = this.#docker.getContainer(name);
+      const streams = { stream: true, stdin: true, stdout: true, stderr: true };
+      const attached = container.attach({ ...streams, hijack: true });
+      const socket = await withDeadline(attached, CALL_MS, 'attaching to it');
+      socket.on('error', () => undefined); // its reader is told
+      if (!(socket instanceof Duplex)) throw new Error('its channel is not to be had');
+      const started = container.start();
       await withDeadline(started, CALL_MS, 'starting it');
+      return socket;
     } catch (thrown) {
       // One that is made after we gave up is nobody's: the caller has removed its name by then.
       made.then(() => this.removeContainer(name)).catch(() => undefined);
       throw sandboxUnavailable('Cannot start a sandbox', thrown);
+    }
+  }
+
+  /** Sends a signal to a container's main process. */
+  async signalContainer(name: string, signal: string): Promise<void> {
+    try {
+      const sent = this.#docker.getContainer(name).kill({ signal });
+      await withDeadline(sent, CALL_MS, 'signalling it');
+    } catch (thrown) {
+      throw sandboxUnavailable(`Cannot signal the sandbox ${name}`, thrown);
     }
   }
 
@@ -107,28 +103,6 @@ export class DockerEngine {
       throw sandboxUnavailable('Cannot list the sandboxes', thrown);
     }
   }
-
-  /** Starts a process in a container. @throws SkillmillError SANDBOX_UNAVAILABLE with `lost`, since a container that takes none is of no use */
-  async exec(idOrName: string, spec: ExecSpec): Promise<EngineExec> {
-    try {
-      const created = this.#docker.getContainer(idOrName).exec({
-        Cmd: [...spec.argv],
-        User: spec.user,
-        Env: Object.entries(spec.env ?? {}).map(([name, value]) => `${name}=${value}`),
-        AttachStdin: spec.stdin,
-        AttachStdout: true,
-        AttachStderr: true,
-        Tty: false,
-        ...(spec.workingDir === undefined ? {} : { WorkingDir: spec.workingDir }),
-      });
-      const exec = await withDeadline(created, CALL_MS, 'making a process');
-      const started = exec.start({ hijack: true, stdin: spec.stdin });
-      const socket = await withDeadline(started, CALL_MS, 'starting a process');
-      return { socket, exitCode: () => exitCodeOf(exec) };
-    } catch (thrown) {
-      throw sandboxLost(`no process can be started in it (${errorMessage(thrown).trim()})`, thrown);
-    }
-  }
 }
 
 /** A container as the sweep sees it. */
@@ -156,25 +130,6 @@ function connect(address: EngineAddress): Docker {
       'CONFIG_INVALID',
       `The Docker client cannot be set up (${errorMessage(thrown)}): check DOCKER_HOST, DOCKER_TLS_VERIFY and DOCKER_CERT_PATH.`,
       { cause: thrown },
-    );
-  }
-}
-
-/** The engine may call an exec running for a moment after its output has ended: ask until it does not. */
-async function exitCodeOf(exec: Docker.Exec): Promise<number> {
-  const deadline = performance.now() + EXIT_CODE_MS;
-  try {
-    for (;;) {
-      const info = await withDeadline(exec.inspect(), CALL_MS, 'asking for the exit code');
-      if (!info.Running && info.ExitCode !== null) return info.ExitCode;
-      if (performance.now() > deadline)
-        throw new Error('it has closed its output but does not end');
-      await sleep(EXIT_CODE_POLL_MS);
-    }
-  } catch (thrown) {
-    throw sandboxLost(
-      `a process’s exit code is not to be had (${errorMessage(thrown).trim()})`,
-      thrown,
     );
   }
 }

@@ -16,18 +16,18 @@ export const labelNames = {
   expires: 'skillmill.expires',
 } as const;
 
-/** The labels of a sandbox made at the given time, to be removed by whoever sees it after its lifetime. */
+/** The labels of a sandbox made at the given time, to be removed by whoever sees it after its lifetime. One that is made ahead
+ *  serves no job yet. */
 export function sandboxLabels(
   made: SandboxOwner,
-  job: SandboxJob,
+  job: SandboxJob | undefined,
   createdAt: Date,
   lifetimeMs: number,
 ): Record<string, string> {
   return {
     [labelNames.owner]: made.owner,
     [labelNames.deployment]: made.deployment,
-    [labelNames.turn]: job.turnId,
-    [labelNames.session]: job.sessionId,
+    ...(job && { [labelNames.turn]: job.turnId, [labelNames.session]: job.sessionId }),
     [labelNames.created]: createdAt.toISOString(),
     [labelNames.expires]: new Date(createdAt.getTime() + lifetimeMs).toISOString(),
   };

@@ -3,51 +3,16 @@ import { Readable } from 'node:stream';
 import type { FileListing, ReadFile, WorkspaceFile } from '../executor.js';
 import { ListingBuilder, UNREADABLE } from '../listing.js';
 import { sandboxLost } from '../sandbox-failure.js';
-import { RUNNER, WORKSPACE } from './container-spec.js';
-import type { EngineExec } from './docker-engine.js';
-import {
-  feed,
-  helperSpec,
-  outputOf,
-  runHelper,
-  startExec,
-  type OperationPlace,
-} from './exec-helper.js';
+import { untilAbort } from '../../async/until-abort.js';
+import { RUNNER } from './sandbox-users.js';
+import type { Exchange } from './channel.js';
+import { runHelper, type OperationPlace } from './run-helper.js';
+import { stopExchange } from './stop-exchange.js';
 import { unpackFiles } from './tar-transfer.js';
 
 const LIST_MS = 120_000;
 /** About 150,000 files; what the worker holds of a listing stays below it. */
 const LIST_BYTES = 16 * 1024 * 1024;
-
-/** True for a path of which no part is a link: a link may lead out of the workspace from its middle too. */
-const plainPath = `
-cd ${WORKSPACE} || exit 3
-plain() {
-  local rest=$1 at=.
-  while :; do
-    at=$at/\${rest%%/*}
-    [[ -L $at || ! -e $at ]] && return 1
-    [[ $rest == */* ]] || return 0
-    rest=\${rest#*/}
-  done
-}
-`;
-
-/** One record per file: type, size, inode, change time, path; closed by NUL, since a name may hold anything else. */
-const listScript = `${plainPath}
-folders=()
-for folder in "$@"; do plain "$folder" && [[ -d ./$folder ]] && folders+=("./$folder"); done
-((\${#folders[@]})) || exit 0
-exec find "\${folders[@]}" \\( -type d ! \\( -readable -executable \\) -printf '! 0 0 0 %p\\0' -prune \\) \
-  -o \\( ! -type d -printf '%y %s %i %C@ %p\\0' \\)
-`;
-
-/** Hard links as files of their own: the second of them would come without its bytes. */
-const readScript = `${plainPath}
-while IFS= read -r -d '' path; do
-  plain "$path" && [[ -f ./$path ]] && printf './%s\\0' "$path"
-done | tar -c -f - --format=gnu --no-recursion --hard-dereference --verbatim-files-from --no-unquote --null -T -
-`;
 
 const skipReasons: Readonly<Record<string, string>> = {
   '!': 'a folder that cannot be opened',
@@ -60,17 +25,16 @@ const skipReasons: Readonly<Record<string, string>> = {
 
 /** Lists regular files below the folders. @throws the signal's reason; SkillmillError SANDBOX_UNAVAILABLE with `lost` */
 export async function listFiles(
-  { engine, container, signal }: OperationPlace,
+  place: OperationPlace,
   folders: readonly string[],
   limit: number,
 ): Promise<FileListing> {
   const listing = new ListingBuilder(limit);
-  const result = await runHelper(engine, container, {
-    script: listScript,
+  const result = await runHelper(place, {
+    script: 'list',
     args: folders,
     user: RUNNER,
     timeoutMs: LIST_MS,
-    signal,
     stdoutLimitBytes: LIST_BYTES,
   });
   if (result.exitCode > 1) {
@@ -112,16 +76,18 @@ function toFile(path: string, size: string, fingerprint: string): WorkspaceFile 
 
 /** Opens files for reading, in order. @throws the signal's reason; SkillmillError SANDBOX_UNAVAILABLE with `lost` */
 export async function* readFiles(
-  { engine, container, signal }: OperationPlace,
+  place: OperationPlace,
   paths: readonly string[],
 ): AsyncGenerator<ReadFile> {
+  const { channel, signal } = place;
+  signal.throwIfAborted();
   if (paths.length === 0) return;
-  const spec = { ...helperSpec(readScript, [], RUNNER), stdin: true };
-  const exec = await startExec(engine, container, spec, signal);
+  const wanted = Buffer.from(paths.map((path) => `${path}\0`).join(''), 'utf8');
+  const input = Readable.from([wanted]);
+  const request = { kind: 'helper', user: RUNNER, script: 'read', input } as const;
+  const exchange = channel.request(request);
   try {
-    const wanted = Readable.from(paths.map((path) => Buffer.from(`${path}\0`, 'utf8')));
-    const feeding = feed(exec.socket, wanted);
-    const archive = Readable.from(stdoutOf(exec, signal), { objectMode: false });
+    const archive = Readable.from(stdoutOf(exchange, signal), { objectMode: false });
     let next = 0;
     for await (const file of unpackFiles(archive)) {
       const path = file.path.replace(/^\.\//, '');
@@ -132,15 +98,23 @@ export async function* readFiles(
       yield { path, content: file.content };
     }
     yield* paths.slice(next).map(unreadable);
-    await feeding;
   } finally {
-    exec.socket.destroy();
+    // The archive's end comes before the reply's; a reader that stopped early leaves a tar that waits to be read.
+    await finish(place, exchange);
   }
 }
 
-async function* stdoutOf(exec: EngineExec, signal: AbortSignal): AsyncGenerator<Buffer> {
-  for await (const { stream, bytes } of outputOf(exec.socket, signal)) {
-    if (stream === 'stdout') yield bytes;
+/** Reads a reply to its end; what does not end soon by itself is ended. */
+async function finish(place: OperationPlace, exchange: Exchange): Promise<void> {
+  if (exchange.ending === undefined) await stopExchange(place, exchange);
+}
+
+async function* stdoutOf(exchange: Exchange, signal: AbortSignal): AsyncGenerator<Buffer> {
+  const pieces = exchange.output();
+  for (;;) {
+    const next = await untilAbort(pieces.next(), signal);
+    if (next.done === true) return;
+    if (next.value.stream === 'stdout') yield next.value.bytes;
   }
 }
 

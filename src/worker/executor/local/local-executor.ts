@@ -46,8 +46,10 @@ export function createLocalExecutor(options: LocalExecutorOptions): Executor {
       await makeParent(parentDir);
     },
     imageId: () => Promise.resolve('this machine'),
+    warmUp: () => undefined,
     open: async (_job, signal) => await open(making, signal),
     sweep: async (isAlive) => await sweep(making, isAlive),
+    close: () => Promise.resolve(),
   };
 }
 

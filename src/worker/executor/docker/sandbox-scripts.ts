@@ -1,0 +1,87 @@
+import { clearWay, makeDir } from '../make-dir.js';
+
+/** What turns into the command. All it has to know comes first on standard input, each closed by NUL: the folder to go to, one
+ *  to make before (if any), whether input follows, how many variables follow, the variables (never as arguments: those anybody
+ *  may see) and the line. A variable that bash would change or refuse (RANDOM, \`a-b\`, its own and ours) is set by env.
+ *  Of all in the container commands are the first that the out-of-memory killer takes (1000). */
+const commandScript = `${makeDir}
+next() {
+  IFS= read -r -d '' "$1" || exit 126
+}
+echo 1000 > /proc/self/oom_score_adj
+variables=()
+next folder
+next new
+next fed
+next count
+for ((item = 0; item < count; item++)); do next "variables[item]"; done
+next line
+((fed)) || exec < /dev/null
+if [[ -n $new ]]; then make_dir /workspace "$new" || exit 126; fi
+cd -- "$folder" || exit 126
+set -- "$line"
+odd=()
+for variable in "\${variables[@]}"; do
+  name=\${variable%%=*}
+  if [[ ! $name =~ ^[A-Za-z_][A-Za-z0-9_]*$ || ( -v $name && \${!name@a} != *x* ) ]]; then
+    odd+=("$variable")
+  else
+    export -- "$variable" 2>/dev/null
+  fi
+done
+((\${#odd[@]})) && exec /usr/bin/env -- "\${odd[@]}" /bin/bash -p -c 'exec -a bash /bin/bash -c -- "$1"' bash "$1"
+exec -a bash /bin/bash -c -- "$1"
+`;
+
+/** Removes links that stand where a folder is to be, since tar would follow them, and files; opens folders that commands have
+ *  closed. It gives up where it may not: the keeper cannot remove what a command has planted in a folder of its own. The
+ *  folders come first on standard input, each closed by NUL and all by an empty one; bash reads a pipe byte by byte, so tar
+ *  finds the rest untouched. No command runs meanwhile. */
+const putScript = `${clearWay}
+umask 022
+cd /workspace || exit 3
+while IFS= read -r -d '' folder && [[ -n $folder ]]; do
+  clear_way "$folder" || exit 2
+done
+exec tar -x -f - --no-same-owner -p -m
+`;
+
+/** True for a path of which no part is a link: a link may lead out of the workspace from its middle too. */
+const plainPath = `
+cd /workspace || exit 3
+plain() {
+  local rest=$1 at=.
+  while :; do
+    at=$at/\${rest%%/*}
+    [[ -L $at || ! -e $at ]] && return 1
+    [[ $rest == */* ]] || return 0
+    rest=\${rest#*/}
+  done
+}
+`;
+
+/** One record per file: type, size, inode, change time, path; closed by NUL, since a name may hold anything else. */
+const listScript = `${plainPath}
+folders=()
+for folder in "$@"; do plain "$folder" && [[ -d ./$folder ]] && folders+=("./$folder"); done
+((\${#folders[@]})) || exit 0
+exec find "\${folders[@]}" \\( -type d ! \\( -readable -executable \\) -printf '! 0 0 0 %p\\0' -prune \\) \
+  -o \\( ! -type d -printf '%y %s %i %C@ %p\\0' \\)
+`;
+
+/** Hard links as files of their own: the second of them would come without its bytes. */
+const readScript = `${plainPath}
+while IFS= read -r -d '' path; do
+  plain "$path" && [[ -f ./$path ]] && printf './%s\\0' "$path"
+done | tar -c -f - --format=gnu --no-recursion --hard-dereference --verbatim-files-from --no-unquote --null -T -
+`;
+
+/** What the supervisor can run, by name: it gets all of it when the container is made, so that no request carries it. */
+export const sandboxScripts = {
+  command: commandScript,
+  put: putScript,
+  list: listScript,
+  read: readScript,
+} as const;
+
+export type SandboxScript = keyof typeof sandboxScripts;

@@ -1,0 +1,46 @@
+import { within } from '../../async/deadline.js';
+import { sandboxLost } from '../sandbox-failure.js';
+import type { Exchange } from './channel.js';
+import type { DockerEngine } from './docker-engine.js';
+import { STOP_SIGNAL } from './supervisor-script.js';
+
+/** How long what was killed may take to end before the whole container is removed. */
+const STOP_MS = 15_000;
+/** A kill may come before the supervisor has started the process: it is repeated as often. */
+const AGAIN_MS = 500;
+
+/** Where a sandbox's supervisor is told to kill. */
+export interface SupervisorPlace {
+  readonly engine: DockerEngine;
+  readonly container: string;
+}
+
+/** Kills what a request has started until it ends, and reads what its output still holds; `ended` settles when somebody else
+ *  reads it. All that was started has ended then. @throws SkillmillError SANDBOX_UNAVAILABLE with `lost` when it does not end */
+export async function stopExchange(
+  { engine, container }: SupervisorPlace,
+  exchange: Exchange,
+  ended: Promise<unknown> = drain(exchange),
+): Promise<void> {
+  exchange.stopped = true;
+  const over = ended.then(
+    () => true,
+    () => false, // the channel failed: nobody knows what still runs
+  );
+  const deadline = performance.now() + STOP_MS;
+  while (performance.now() < deadline && exchange.ending === undefined) {
+    // Each kill is waited for: one that comes late would end the next request.
+    const signalled = engine.signalContainer(container, STOP_SIGNAL).catch(() => undefined);
+    await within(signalled, deadline - performance.now());
+    const outcome = await within(over, Math.min(AGAIN_MS, deadline - performance.now()));
+    if (outcome !== undefined) break;
+  }
+  if (exchange.ending === undefined || exchange.ending.left) {
+    throw sandboxLost('what was started in it could not be ended');
+  }
+}
+
+async function drain(exchange: Exchange): Promise<void> {
+  const pieces = exchange.output();
+  for (let next = await pieces.next(); next.done !== true; next = await pieces.next());
+}
