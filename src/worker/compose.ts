@@ -18,6 +18,7 @@ import { openSkills } from './skills/open-skills.js';
 import type { SkillGate } from './skills/skill-gate.js';
 import type { Toolbox } from './toolbox/toolbox.js';
 import type { TurnDeps } from './turn/turn-deps.js';
+import { SkillPacks } from './workspace/skill-packs.js';
 
 /** A model call's time, and what its settlement may take: only a lost worker's call is still open then. */
 const callSpareMs = 60_000;
@@ -82,6 +83,7 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
     redis,
     queue,
     executor,
+    packs: new SkillPacks(),
     handOver,
     logger,
     blobsOf: (tenant) => openBlobStore(redis, { ...config.store, tenant }),

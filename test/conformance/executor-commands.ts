@@ -44,6 +44,15 @@ export function commandSuite(harness: ExecutorHarness): void {
       });
     });
 
+    it('is asked to end before it is killed, and says what it has to say', async () => {
+      await withSandbox(executor, async (sandbox) => {
+        const line = `trap 'echo leaving; exit 3' TERM; echo begun; while :; do sleep .1; done`;
+        const late = await sh(sandbox, line, { timeoutMs: 500 });
+        expect(late).toMatchObject({ exitCode: 124, timedOut: true });
+        expect(late.stdout.text).toBe('begun\nleaving\n');
+      });
+    });
+
     it('is refused with a reason when no shell could take it', async () => {
       await withSandbox(executor, async (sandbox) => {
         const refused = { code: 'TOOL_INPUT_INVALID' };

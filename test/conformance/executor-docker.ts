@@ -14,6 +14,30 @@ export function dockerSuite(
 
   afterEach(async () => expect(await harness.leftovers()).toEqual([]));
 
+  describe('a command in a container', () => {
+    it('can open its streams by name, and leaves them as it found them', async () => {
+      await withSandbox(executor, async (sandbox) => {
+        const both = await sh(sandbox, 'echo one >/dev/stdout; echo two | tee /dev/stderr');
+        expect([both.stdout.text, both.stderr.text]).toEqual(['one\ntwo\n', 'two\n']);
+        expect(await out(sandbox, 'cat /dev/stdin', { stdin: 'in' })).toBe('in');
+        // What a program like node does to a pipe that it writes to.
+        const flags = 'import fcntl, os; fcntl.fcntl(1, fcntl.F_SETFL, os.O_NONBLOCK)';
+        expect((await sh(sandbox, `python3 -c '${flags}'; echo x`)).exitCode).toBe(0);
+        const much = await sh(sandbox, 'head -c 3000000 /dev/zero; echo last >&2');
+        expect([much.stdout.totalBytes, much.stderr.text]).toEqual([3_000_000, 'last\n']);
+      });
+    });
+
+    it('says that it left nothing, which spares a listing', async () => {
+      await withSandbox(executor, async (sandbox) => {
+        expect((await sh(sandbox, 'echo x')).leftNothing).toBe(true);
+        expect((await sh(sandbox, 'touch ../out/.x')).leftNothing).toBe(false);
+        expect((await sh(sandbox, 'rm ../out/.x; chmod 0 ../out')).leftNothing).toBe(false);
+        expect((await sh(sandbox, 'chmod 755 ../out')).leftNothing).toBe(true);
+      });
+    });
+  });
+
   describe('isolation', () => {
     it('is an ordinary user without capabilities or new privileges', async () => {
       await withSandbox(executor, async (sandbox) => {

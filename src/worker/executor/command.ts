@@ -38,4 +38,6 @@ export interface CommandResult {
   readonly stdout: CapturedOutput;
   readonly stderr: CapturedOutput;
   readonly durationMs: number;
+  /** True when out/ is surely empty after it. */
+  readonly leftNothing: boolean;
 }

@@ -20,6 +20,23 @@ export interface WorkspaceEntry {
   readonly target?: string;
 }
 
+/** Entries that go into many sandboxes: an executor may keep them in its own form for as long as this object lives. */
+export class EntryPack {
+  readonly entries: readonly WorkspaceEntry[];
+
+  constructor(entries: readonly WorkspaceEntry[]) {
+    this.entries = entries;
+  }
+}
+
+/** What is put, in order. */
+export type EntryList = readonly (WorkspaceEntry | EntryPack)[];
+
+/** The entries of a list, one after another. */
+export function entriesOf(list: EntryList): readonly WorkspaceEntry[] {
+  return list.flatMap((item) => (item instanceof EntryPack ? item.entries : [item]));
+}
+
 /** Who owns what is put: `keeper` entries are read-only for commands (skills), `command` entries are theirs. */
 export type EntryOwner = 'keeper' | 'command';
 
@@ -63,7 +80,7 @@ export interface Sandbox {
    *  @throws the reason of the sandbox's signal; SkillmillError TOOL_FAILED when what commands did leaves no way (a folder where a
    *  file is to be, a name that is too long); LIMIT_EXCEEDED when the disk is full; SANDBOX_UNAVAILABLE when the sandbox itself
    *  failed; INTERNAL for an entry that is the other owner's */
-  put(entries: readonly WorkspaceEntry[], owner: EntryOwner): Promise<void>;
+  put(entries: EntryList, owner: EntryOwner): Promise<void>;
   /** Runs one command; when it returns nothing that the command started is alive.
    *  A working folder that is missing, or a `makeDir` that cannot be made, is exit code 126 with the reason on stderr.
    *  @throws the reason of the hooks' signal when aborted; SkillmillError SANDBOX_UNAVAILABLE when the sandbox itself failed,

@@ -75,7 +75,7 @@ export const skillRunTool = defineSkillTool({
     context.onSkillUsed(skill.name, 'run');
     const { prepared, command } = await prepare(args, skill, context);
     const result = await runCommand(prepared, command, context);
-    const collection = await collect(args, prepared, context);
+    const collection = await collect(args, { prepared, result }, context);
     return toOutcome(args, { prepared, command, result, collection }, context);
   },
 });
@@ -129,7 +129,7 @@ async function runCommand(
 
 async function collect(
   args: Arguments,
-  prepared: PreparedRun,
+  { prepared, result }: { readonly prepared: PreparedRun; readonly result: CommandResult },
   context: ToolContext,
 ): Promise<Collection> {
   const keepAll = args.save_as_artifacts === true;
@@ -137,6 +137,7 @@ async function collect(
     return await collectOutputs(prepared.sandbox, context.blobs, {
       globs: args.output_files ?? [],
       runDir: prepared.runDir,
+      leftNothing: result.leftNothing,
       isChanged: (path, fingerprint) => context.workspace.isChanged(path, fingerprint),
       keep: (path) => keepAll || path.startsWith(`${workspaceFolders.OUTPUT_DIR}/`),
     });

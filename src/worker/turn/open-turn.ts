@@ -142,6 +142,7 @@ function openWorkspace(deps: TurnDeps, { turn, skills, signal }: OpenTurnParts):
     inputs: turn.request.files,
     blobs: deps.blobsOf(turn.tenant),
     skills,
+    packs: deps.packs,
     signal,
   });
 }

@@ -11,6 +11,7 @@ import type { Executor } from '../executor/executor.js';
 import type { Model } from '../model/model.js';
 import type { TurnSkills } from '../skills/turn-skills.js';
 import type { Toolbox } from '../toolbox/toolbox.js';
+import type { SkillPacks } from '../workspace/skill-packs.js';
 
 /** What every turn of a worker shares; made once, in compose.ts. */
 export interface TurnDeps {
@@ -20,6 +21,7 @@ export interface TurnDeps {
   /** A tenant's blobs. */
   readonly blobsOf: (tenant: Tenant) => BlobStore;
   readonly executor: Executor;
+  readonly packs: SkillPacks;
   readonly model: Model;
   readonly modelConfig: Pick<ModelConfig, 'models' | 'contextTokens' | 'contextOverflow'>;
   readonly defaultLimits: DefaultLimits;

@@ -17,6 +17,8 @@ export interface CollectRequest {
   /** Globs relative to the workspace, `$OUTPUT_DIR` and its kin understood; none: what the command changed under `out/`. */
   readonly globs: readonly string[];
   readonly runDir: string;
+  /** True when out/ is known to be empty: nothing has to be looked for there. */
+  readonly leftNothing: boolean;
   readonly isChanged: (path: string, fingerprint: string) => boolean;
   /** Is this file to be kept as a blob? */
   readonly keep: (path: string) => boolean;
@@ -57,11 +59,12 @@ export async function collectOutputs(
 ): Promise<Collection> {
   const warnings: string[] = [];
   const patterns = usablePatterns(sandbox, request, warnings);
+  const isAuto = request.globs.length === 0;
+  if (isAuto && request.leftNothing) return { files: [], warnings: [] };
   const listing = await sandbox.list(foldersOf(patterns), listLimit);
   warnings.push(...listingWarnings(listing));
   // Every file is looked at, so that each is known to the next command's question.
   const changed = listing.files.filter((file) => request.isChanged(file.path, file.fingerprint));
-  const isAuto = request.globs.length === 0;
   const wanted = isAuto
     ? changed.filter((file) => file.path.startsWith(`${workspaceFolders.OUTPUT_DIR}/`))
     : matchGlobs(listing.files, patterns, warnings);

@@ -7,7 +7,7 @@ import type { TurnSkills } from '../skills/turn-skills.js';
 import type { StoredFile } from '../../shared/results/stored-request.js';
 import { inputEntries } from './input-stager.js';
 import { metadataEntry } from './metadata.js';
-import { skillEntries } from './skill-stager.js';
+import type { SkillPacks } from './skill-packs.js';
 import { workspaceFolders } from './workspace-path.js';
 
 export interface WorkspaceOptions {
@@ -16,6 +16,7 @@ export interface WorkspaceOptions {
   readonly inputs: readonly StoredFile[];
   readonly blobs: BlobStore;
   readonly skills: TurnSkills;
+  readonly packs: SkillPacks;
   readonly signal: AbortSignal;
 }
 
@@ -131,10 +132,10 @@ export class Workspace {
   }
 
   private async stage(sandbox: Sandbox, skill: Skill): Promise<void> {
-    const files = await this.options.skills.readFiles(skill);
+    const { skills, packs, inputs } = this.options;
+    const pack = await packs.get(skill, () => skills.readFiles(skill));
     const staged = new Map(this.staged).set(skill.name, skill.digest);
-    const metadata = metadataEntry(staged, this.options.inputs);
-    await sandbox.put([...skillEntries(skill.name, files), metadata], 'keeper');
+    await sandbox.put([pack, metadataEntry(staged, inputs)], 'keeper');
     this.staged = staged;
   }
 }

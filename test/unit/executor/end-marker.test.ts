@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { EndMarker } from '../../../src/worker/executor/docker/end-marker.js';
 
 const nonce = 'a1a1a1b2';
-const ending = { exitCode: 137, oomKills: 2, left: false };
+const ending = { exitCode: 137, oomKills: 2, left: false, quiet: true };
 
 /** What comes through when the bytes come in pieces of that size. */
 function through(text: string, size: number) {
@@ -16,11 +16,11 @@ function through(text: string, size: number) {
 }
 
 describe('the end of a stream', () => {
-  it.each(['', 'text\n', 'no newline', 'a1a1a1a1', 'a1a1a1b1\0\xff', '137 2 0\n'])(
+  it.each(['', 'text\n', 'no newline', 'a1a1a1a1', 'a1a1a1b1\0\xff', '137 2 0 1\n'])(
     'is found after %j, wherever it is cut',
     (content) => {
       for (let size = 1; size < 40; size += 1) {
-        const text = `${content}${nonce} 137 2 0\n`;
+        const text = `${content}${nonce} 137 2 0 1\n`;
         expect(through(text, size), String(size)).toEqual({ content, ending });
       }
     },

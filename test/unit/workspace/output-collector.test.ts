@@ -41,7 +41,7 @@ async function run(line: string): Promise<void> {
 
 const collect = (globs: readonly string[] = [], keep: (path: string) => boolean = () => true) =>
   collectOutputs(sandbox, blobs, {
-    ...{ globs, keep, runDir: 'runs/run_0001' },
+    ...{ globs, keep, runDir: 'runs/run_0001', leftNothing: false },
     isChanged(path, fingerprint) {
       const changed = known.get(path) !== fingerprint;
       known.set(path, fingerprint);

@@ -8,6 +8,7 @@ import type { SandboxScript } from './sandbox-scripts.js';
 import { READY } from './supervisor-script.js';
 
 const NONCE_BYTES = 18;
+const MAX_PIECE_BYTES = 8 * 1024 * 1024;
 
 /** What the supervisor is to run: one of our scripts, with values as its arguments only. */
 export interface ChannelRequest {
@@ -20,7 +21,7 @@ export interface ChannelRequest {
   /** What stands first on standard input, each closed by NUL. */
   readonly lines?: readonly string[];
   /** What follows on standard input; without it and without lines that is empty. */
-  readonly input?: AsyncIterable<Buffer>;
+  readonly input?: readonly Buffer[];
 }
 
 /** The way to a container's supervisor: one request at a time. */
@@ -46,7 +47,6 @@ export class Channel {
     const nonce = randomBytes(NONCE_BYTES).toString('hex');
     const exchange = new Exchange(nonce, () => this.#nextPieces());
     exchange.sending = this.#send(nonce, request, exchange);
-    exchange.sending.catch(() => undefined); // told when the exchange has ended
     return exchange;
   }
 
@@ -69,17 +69,18 @@ export class Channel {
     const { kind, user, script, args = [], lines = [], input } = request;
     const fed = input === undefined ? 0 : 1;
     const head = `${nonce} ${kind} ${user} ${script} ${args.length} ${lines.length} ${fed}\n`;
-    await this.#write(`${head}${[...args, ...lines].map((value) => `${value}\0`).join('')}`);
-    try {
-      for await (const piece of input ?? []) {
-        if (exchange.stopped) break;
-        if (piece.length === 0) continue;
-        this.#socket.write(`${piece.length}\n`);
-        await this.#write(piece);
-      }
-    } finally {
-      await this.#write(fed === 1 ? `0\n${nonce}\n` : `${nonce}\n`);
+    const given = [...args, ...lines].map((value) => `${value}\0`).join('');
+    if (input === undefined) {
+      await this.#write(`${head}${given}${nonce}\n`);
+      return;
     }
+    await this.#write(`${head}${given}`);
+    for (const piece of inPieces(input)) {
+      if (exchange.stopped) break;
+      await this.#write(`${lengthOf(piece)}\n`);
+      for (const bytes of piece) await this.#write(bytes);
+    }
+    await this.#write(`0\n${nonce}\n`);
   }
 
   async #write(bytes: string | Buffer): Promise<void> {
@@ -108,9 +109,32 @@ export class Channel {
   }
 }
 
+/** Few and large pieces, since each costs a process in the sandbox; but not so large that an abort would have to wait for it. */
+function* inPieces(input: readonly Buffer[]): Generator<readonly Buffer[]> {
+  let piece: Buffer[] = [];
+  let room = MAX_PIECE_BYTES;
+  for (const bytes of input) {
+    for (let at = 0; at < bytes.length;) {
+      const taken = bytes.subarray(at, at + room);
+      piece.push(taken);
+      at += taken.length;
+      room -= taken.length;
+      if (room > 0) continue;
+      yield piece;
+      piece = [];
+      room = MAX_PIECE_BYTES;
+    }
+  }
+  if (piece.length > 0) yield piece;
+}
+
+function lengthOf(buffers: readonly Buffer[]): number {
+  return buffers.reduce((sum, { length }) => sum + length, 0);
+}
+
 /** A request and its reply. */
 export class Exchange {
-  /** Ends when all was sent; rejects with what the request's input failed with. */
+  /** Ends when all was sent. */
   sending: Promise<void> = Promise.resolve();
   /** Set to send no more input than what is under way. */
   stopped = false;

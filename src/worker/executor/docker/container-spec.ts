@@ -2,7 +2,7 @@ import { sandboxRoomBytes } from '../../../shared/config/config.js';
 import { SkillmillError } from '../../../shared/errors/skillmill-error.js';
 import type { SandboxLimits } from '../executor.js';
 import { sandboxScripts } from './sandbox-scripts.js';
-import { supervisorScript } from './supervisor-script.js';
+import { supervisorArguments, supervisorScript } from './supervisor-script.js';
 
 const MIB = 1024 * 1024;
 const OPEN_FILES = 4096;
@@ -46,10 +46,12 @@ function scratchSizes(limits: SandboxLimits): ScratchSizes {
 export function containerSpec(shape: SandboxShape, labels: Record<string, string>) {
   const { limits } = shape;
   const { tmpBytes, shmBytes } = scratchSizes(limits);
-  const scripts = Object.entries(sandboxScripts).flat();
   return {
     Image: shape.image,
-    Entrypoint: ['/bin/bash', '-p', '-c', supervisorScript, 'supervisor', ...scripts],
+    Entrypoint: [
+      ...['/bin/bash', '-p', '-c', supervisorScript, 'supervisor'],
+      ...supervisorArguments(sandboxScripts),
+    ],
     Cmd: [],
     // Root without what makes it root (see CapAdd); it owns nothing and may write nowhere.
     User: '0:0',

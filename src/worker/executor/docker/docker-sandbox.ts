@@ -3,13 +3,14 @@ import { checkCommand } from '../check-command.js';
 import { checkEntry } from '../check-entry.js';
 import type { Command, CommandResult } from '../command.js';
 import type { ExecutorLog } from '../executor-log.js';
-import type {
-  EntryOwner,
-  FileListing,
-  OpenSandbox,
-  ReadFile,
-  RunHooks,
-  WorkspaceEntry,
+import {
+  entriesOf,
+  type EntryList,
+  type EntryOwner,
+  type FileListing,
+  type OpenSandbox,
+  type ReadFile,
+  type RunHooks,
 } from '../executor.js';
 import { isSandboxLost, sandboxLost } from '../sandbox-failure.js';
 import { Serial } from '../serial.js';
@@ -44,10 +45,11 @@ export class DockerSandbox implements OpenSandbox {
     this.#ties = ties;
   }
 
-  async put(entries: readonly WorkspaceEntry[], owner: EntryOwner): Promise<void> {
+  async put(list: EntryList, owner: EntryOwner): Promise<void> {
+    const entries = entriesOf(list);
     for (const entry of entries) checkEntry(entry, owner);
     if (entries.length === 0) return;
-    await this.#untilAbort((place) => putEntries(place, entries, owner));
+    await this.#untilAbort((place) => putEntries(place, list, owner));
   }
 
   async run(command: Command, hooks: RunHooks): Promise<CommandResult> {

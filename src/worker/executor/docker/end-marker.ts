@@ -5,6 +5,8 @@ export interface Ending {
   readonly oomKills: number;
   /** True when something that the request started could not be ended. */
   readonly left: boolean;
+  /** True when it was a command after which out/ is empty. */
+  readonly quiet: boolean;
 }
 
 const LINE_LIMIT_BYTES = 64;
@@ -49,9 +51,14 @@ export class EndMarker {
     const end = this.#held.indexOf(NEWLINE);
     if (end === -1 && this.#held.length < this.#nonce.length + LINE_LIMIT_BYTES) return;
     const line = this.#held.subarray(this.#nonce.length).toString('latin1');
-    const found = /^ (\d{1,3}) (\d+) ([01])\n$/.exec(line);
+    const found = /^ (\d{1,3}) (\d+) ([01]) ([01])\n$/.exec(line);
     if (found === null) throw new Error('its channel is out of step');
-    const [, code, oomKills, left] = found;
-    this.#ending = { exitCode: Number(code), oomKills: Number(oomKills), left: left === '1' };
+    const [, code, oomKills, left, quiet] = found;
+    this.#ending = {
+      exitCode: Number(code),
+      oomKills: Number(oomKills),
+      left: left === '1',
+      quiet: quiet === '1',
+    };
   }
 }

@@ -1,12 +1,12 @@
 import type { Command, CommandResult } from '../command.js';
-import { waitForStop, type StopCause } from '../command-stop.js';
+import { graceMs, waitForStop, type StopCause } from '../command-stop.js';
 import type { RunHooks } from '../executor.js';
 import { OutputCap } from '../output-cap.js';
 import { isSandboxLost, sandboxLost } from '../sandbox-failure.js';
 import type { Channel, ChannelRequest, Exchange } from './channel.js';
 import { SCRATCH, WORKSPACE } from './container-spec.js';
 import { RUNNER } from './sandbox-users.js';
-import { stopExchange, type SupervisorPlace } from './stop-exchange.js';
+import { stopExchange, type StopOptions, type SupervisorPlace } from './stop-exchange.js';
 
 /** Where a command runs. */
 export interface CommandPlace extends SupervisorPlace {
@@ -35,12 +35,14 @@ export async function runCommand(
   const ended = output.readAll(exchange);
   const ending = waitForStop(ended, command.timeoutMs, hooks.signal);
   const cause = await causeOfEnd(place, exchange, ending);
-  const alive = cause === 'ended' || (await isStopped(place, exchange, ended));
-  const { exitCode = 124, oomKills, left = false } = exchange.ending ?? {};
+  const stopping = { ended, graceMs: graceMs[cause] };
+  const alive = cause === 'ended' || (await isStopped(place, exchange, stopping));
+  const { exitCode = 124, oomKills, left = false, quiet = false } = exchange.ending ?? {};
   if (cause === 'ended' && left)
     throw sandboxLost('what a command left running could not be ended');
   const code = cause === 'ended' ? exitCode : 124;
-  const result = output.result(code, cause, performance.now() - startedAt);
+  const durationMs = performance.now() - startedAt;
+  const result = output.result(code, { cause, durationMs, leftNothing: quiet });
   return { result, aborted: cause === 'aborted', oomKills: alive ? oomKills : undefined };
 }
 
@@ -57,12 +59,8 @@ function requestFor(command: Command): ChannelRequest {
     ...variables.map(([name, value]) => `${name}=${value}`),
     command.line,
   ];
-  const input = fed ? { input: once(stdin) } : {};
+  const input = fed ? { input: [stdin] } : {};
   return { kind: 'command', user: RUNNER, script: 'command', lines, ...input };
-}
-
-async function* once(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield await Promise.resolve(bytes);
 }
 
 async function causeOfEnd(
@@ -83,15 +81,21 @@ async function causeOfEnd(
 async function isStopped(
   place: CommandPlace,
   exchange: Exchange,
-  ended: Promise<void>,
+  options: StopOptions,
 ): Promise<boolean> {
   try {
-    await stopExchange(place, exchange, ended);
+    await stopExchange(place, exchange, options);
     return true;
   } catch (thrown) {
     if (!isSandboxLost(thrown)) throw thrown;
     return false;
   }
+}
+
+interface HowEnded {
+  readonly cause: StopCause;
+  readonly durationMs: number;
+  readonly leftNothing: boolean;
 }
 
 /** The output of one command as it is kept and told. */
@@ -115,7 +119,7 @@ class CommandOutput {
     }
   }
 
-  result(exitCode: number, cause: StopCause, durationMs: number): CommandResult {
+  result(exitCode: number, { cause, durationMs, leftNothing }: HowEnded): CommandResult {
     this.#closed = true;
     this.#tell('stdout', this.#stdout.end());
     this.#tell('stderr', this.#stderr.end());
@@ -126,6 +130,7 @@ class CommandOutput {
       stdout: this.#stdout.captured(),
       stderr: this.#stderr.captured(),
       durationMs,
+      leftNothing,
     };
   }
 

@@ -61,7 +61,7 @@ async function settled(
   } catch (thrown) {
     collecting.catch(() => undefined);
     if (!signal.aborted) throw sandboxLost(errorMessage(thrown), thrown);
-    await stopExchange(place, exchange, collecting);
+    await stopExchange(place, exchange, { ended: collecting });
     throw thrown;
   }
 }

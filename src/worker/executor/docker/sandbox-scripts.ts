@@ -16,7 +16,8 @@ next fed
 next count
 for ((item = 0; item < count; item++)); do next "variables[item]"; done
 next line
-((fed)) || exec < /dev/null
+# A pipe of its own: it may open /dev/stdin.
+if ((fed)); then exec < <(exec /bin/cat); else exec < /dev/null; fi
 if [[ -n $new ]]; then make_dir /workspace "$new" || exit 126; fi
 cd -- "$folder" || exit 126
 set -- "$line"

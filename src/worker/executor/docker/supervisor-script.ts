@@ -1,11 +1,30 @@
-import { RUNNER } from './sandbox-users.js';
+import { KEEPER, RUNNER } from './sandbox-users.js';
 import { layoutSteps } from './workspace-layout.js';
 
 /** What a container's main process says when its workspace is made; before it nothing of a command has run. */
 export const READY = 'skillmill-ready';
 
+/** The signal at which the supervisor asks all that a request has started to end (SIGTERM). */
+export const ASK_SIGNAL = 'SIGUSR2';
 /** The signal at which the supervisor kills all that a request has started. */
 export const STOP_SIGNAL = 'SIGUSR1';
+
+/** What a shell that waits for a request does: the first lines on its standard input say which script it becomes. */
+const shellScript = `
+image_path=$1
+shift
+declare -A scripts
+for ((; $#; )); do scripts[$1]=$2; shift 2; done
+IFS= read -r -d '' kind && IFS= read -r -d '' script && IFS= read -r -d '' count || exit 126
+for ((; count; count--)); do
+  IFS= read -r -d '' argument || exit 126
+  set -- "$@" "$argument"
+done
+if [[ $kind == command ]]; then PATH=$image_path; else export LC_ALL=C HOME=/tmp TAR_OPTIONS=; fi
+script=\${scripts[$script]}
+unset scripts kind count argument image_path
+eval "$script"
+`;
 
 /** A container's main process: runs one request after another that comes by its standard input. It needs bash, coreutils and
  *  `setpriv`, and keeps only what it takes to become another user and to kill; what it starts has no capability at all.
@@ -14,52 +33,74 @@ export const STOP_SIGNAL = 'SIGUSR1';
  *  pieces of input (a line with the length in bytes, then the bytes; 0 ends them), at last a line `NONCE`. It runs
  *  the script of that name with the ARGUMENTS as the user UID with the image's environment (KIND command) or our own (KIND helper), the LINES and
  *  then the pieces on its standard input.
- *  Reply: the process's stdout on stdout and its stderr on stderr, as they come, then on each a line `NONCE CODE OOMS LEFT` with the
- *  exit code, how many processes the memory limit has killed so far, and whether something could not be ended.
+ *  Reply: the process's stdout on stdout and its stderr on stderr, as they come, then on each a line `NONCE CODE OOMS LEFT QUIET`
+ *  with the exit code, how many processes the memory limit has killed so far, whether something could not be ended, and (after a
+ *  command) whether out/ is empty.
  *
- *  What becomes the next command, and the relays of its output, are started ahead: from a request to a command is one exec.
+ *  The shell of a request is started ahead, the keeper's once and the runner's after each request: from a request to a command is
+ *  one exec. The runner's is never alive while a command is, which could trace it.
  *
- *  A command knows no nonce: it is in no argument and no environment. It has none of the channel's files: relays of the
- *  supervisor's user copy its output. It can neither signal nor trace them. All that it started dies before the reply's end:
- *  whatever is not of the supervisor's user is killed by number, round after round; where one has come since the last round,
- *  forks are faster than that, and a kill of everything at once (which costs the last bytes of output) ends it. The supervisor forks nothing for it, so that a
- *  fork bomb cannot hold it up. A request that is out of step ends the container. */
+ *  A command writes to the channel's own pipes, which it opens anew: it can change no flag of the supervisor's, and /dev/stdout and
+ *  /dev/stderr open for it as for any program. What it could read there is its own output. It knows no nonce: that is in no
+ *  argument and no environment. It can neither signal nor trace the supervisor. All that it started is dead before the reply's
+ *  end is written, so nothing comes after it: whatever is not of the supervisor's user is killed by number, round after round;
+ *  where one has come since the last round, forks are faster than that, and a kill of everything at once ends it. The supervisor
+ *  forks nothing for it, so that a fork bomb cannot hold it up. A request that is out of step ends the container. */
 export const supervisorScript = `
 image_path=$PATH
 declare -A scripts
 for ((; $# > 1; )); do scripts[$1]=$2; shift 2; done
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+shopt -s nullglob dotglob
 trap : PIPE
 exec 10<&0 11>&1 12>&2 </dev/null
-mapfile -t programs < <(type -P setpriv; type -P cat; type -P head; type -P tee)
-setpriv=\${programs[0]} cat=\${programs[1]} head=\${programs[2]} tee=\${programs[3]}
+mapfile -t programs < <(type -P setpriv; type -P head; type -P tee)
+setpriv=\${programs[0]} head=\${programs[1]} tee=\${programs[2]}
 exec 13<> <(:) # nobody writes to it: a read with a time-out is a sleep without a process
 
 become() {
   local id=$1
   shift
   exec "$setpriv" --reuid="$id" --regid="$id" --clear-groups --inh-caps=-all --ambient-caps=-all \\
-    --bounding-set=-all /bin/bash -p -c "$@" 10<&- 11>&- 12>&- 13>&- 14>&- 15>&- 16>&-
+    --bounding-set=-all /bin/bash -p -c "$@" 10<&- 11>&- 12>&- 13>&- 16>&- 17>&- 18>&-
+}
+
+is_alive() {
+  local status
+  read -r status < "/proc/$1/stat" && [[ $status != *') Z '* ]]
+}
+
+others_of_all() {
+  local process
+  others=()
+  for process in /proc/[0-9]*; do
+    [[ -O $process || ! -e $process ]] && continue
+    process=\${process#/proc/}
+    [[ $process == "$spared" ]] || others+=("$process")
+  done
+  ((\${#others[@]}))
 }
 
 end_all() {
   local process round others fresh
   local -A seen=()
   for ((round = 0; round < 5000; round++)); do
-    others=() fresh=0
-    for process in /proc/[0-9]*; do
-      [[ -O $process || ! -e $process ]] && continue
-      process=\${process#/proc/}
-      others+=("$process")
+    others_of_all || return 0
+    fresh=0
+    for process in "\${others[@]}"; do
       [[ -n \${seen[$process]} ]] || fresh=1
       seen[$process]=1
     done
-    ((\${#others[@]})) || return 0
     builtin kill -KILL "\${others[@]}"
     ((round && fresh)) && builtin kill -KILL -1
     ((round)) && read -r -t 0.002 -u 13
   done
   return 1
+}
+
+ask_all() {
+  local others
+  others_of_all && builtin kill -TERM "\${others[@]}"
 }
 
 ooms() {
@@ -74,9 +115,9 @@ ooms() {
 }
 
 settle() {
-  stopped=1
-  while ((stopped)); do
-    stopped=0
+  interrupted=1
+  while ((interrupted)); do
+    interrupted=0
     wait "$1"
     status=$?
   done
@@ -91,66 +132,87 @@ pieces() {
 
 report() {
   ooms
-  printf '%s %s %s %s\\n' "$1" "$2" "$count" "$3" >&11
-  printf '%s %s %s %s\\n' "$1" "$2" "$count" "$3" >&12
+  printf '%s %s %s %s %s\\n' "$1" "$2" "$count" "$3" "$4" >&11
+  printf '%s %s %s %s %s\\n' "$1" "$2" "$count" "$3" "$4" >&12
 }
 
-launch() {
-  exec 16> >(
-    trap - INT QUIT
-    if [[ $1 == command ]]; then export PATH=$image_path; else export LC_ALL=C HOME=/tmp; fi
-    exec >&14 2>&15
-    become "$2" "\${scripts[$3]}" skillmill "\${@:4}"
-  ) || exit 1
-  child=$!
+shell() {
+  trap - INT QUIT
+  if ((reopens)); then exec >/proc/self/fd/11 2>/proc/self/fd/12; else exec >&11 2>&12; fi
+  become "$1" "$shell_script" skillmill "$image_path" "\${shell_scripts[@]}"
 }
 
-prepare() {
-  prepared=1
-  exec 14> >(exec "$cat" >&11 10<&- 11>&- 12>&- 13>&- 15>&- 16>&-) || exit 1
-  out=$!
-  exec 15> >(exec "$cat" >&12 10<&- 11>&- 12>&- 13>&- 14>&- 16>&-) || exit 1
-  err=$!
-  launch command ${RUNNER} command
+start_runner() {
+  exec 16> >(shell ${RUNNER}) || exit 1
+  runner=$!
+}
+
+start_keeper() {
+  exec 17> >(shell ${KEEPER}) || exit 1
+  keeper=$!
+}
+
+take_shell() {
+  if (($1 == ${RUNNER})); then
+    is_alive "$runner" || start_runner
+    child=$runner runner=0 spared=$keeper
+    exec 18>&16 16>&-
+  else
+    is_alive "$keeper" || start_keeper
+    child=$keeper keeper=0 spared=$runner
+    exec 18>&17 17>&-
+  fi
+}
+
+is_empty() {
+  local entries=(/workspace/out/*)
+  [[ -r /workspace/out && -x /workspace/out ]] && ((\${#entries[@]} == 0))
 }
 
 serve() {
-  local nonce=$1 arguments=() lines=() item left=0 feeding='' code
-  for ((item = 0; item < $5; item++)); do IFS= read -r -d '' -u 10 "arguments[item]" || exit 1; done
-  for ((item = 0; item < $6; item++)); do IFS= read -r -d '' -u 10 "lines[item]" || exit 1; done
-  ((prepared)) || prepare
-  prepared=0
-  [[ $4 == command ]] || launch "$2" "$3" "$4" "\${arguments[@]}"
-  exec 14>&- 15>&-
-  (($6)) && printf '%s\\0' "\${lines[@]}" >&16
+  local nonce=$1 given=() item left=0 quiet=0 feeding='' code
+  for ((item = 0; item < $5 + $6; item++)); do IFS= read -r -d '' -u 10 "given[item]" || exit 1; done
+  take_shell "$3"
+  printf '%s\\0' "$2" "$4" "$5" "\${given[@]}" >&18
   if (($7)); then
-    pieces <&10 10<&- 11>&- 12>&- 16>&- 13>&- | "$tee" -p /dev/null >&16 10<&- 11>&- 12>&- 13>&- 16>&- &
+    pieces <&10 10<&- 11>&- 12>&- 13>&- 16>&- 17>&- 18>&- | "$tee" -p /dev/null >&18 10<&- 11>&- 12>&- 13>&- 16>&- 17>&- 18>&- &
     feeding=$!
   fi
-  exec 16>&-
+  exec 18>&-
   settle "$child"
   code=$status
   end_all || left=1
-  settle "$out"
-  settle "$err"
   if [[ -n $feeding ]]; then settle "$feeding"; fi
   IFS= read -r -u 10 item && [[ $item == "$nonce" ]] || exit 1
-  report "$nonce" "$code" "$left"
+  [[ $2 == command ]] && is_empty && quiet=1
+  report "$nonce" "$code" "$left" "$quiet"
 }
 
+shell_script=\${scripts[shell]}
+unset 'scripts[shell]'
+shell_scripts=()
+for name in "\${!scripts[@]}"; do shell_scripts+=("$name" "\${scripts[$name]}"); done
 ${layoutSteps}
+chmod 0666 /proc/self/fd/11 /proc/self/fd/12 2>/dev/null
 exec 2>/dev/null >&2
-stopped=0
-trap 'stopped=1 prepared=0; end_all' USR1
-prepared=0
-report ${READY} 0 0
-prepare
+reopens=0 runner=0 keeper=0 spared=0
+(: >/proc/self/fd/11 >/proc/self/fd/12) && reopens=1
+trap 'interrupted=1 spared=0; end_all' USR1
+trap 'interrupted=1; ask_all' USR2
+start_keeper
+start_runner
+report ${READY} 0 0 0
 while :; do
   IFS=' ' read -r -u 10 nonce kind id script arguments lines fed
   got=$?
   ((got > 128)) && continue
   ((got)) && exit 0
   serve "$nonce" "$kind" "$id" "$script" "$arguments" "$lines" "$fed"
-  prepare
+  is_alive "$runner" || start_runner
 done
 `;
+
+/** The arguments of the supervisor: all scripts by name, so that no request carries one. */
+export function supervisorArguments(scripts: Readonly<Record<string, string>>): string[] {
+  return Object.entries({ ...scripts, shell: shellScript }).flat();
+}

@@ -8,23 +8,33 @@ export interface UnpackedFile {
   readonly content: Readable;
 }
 
-/** A tar stream of the entries, in order, as bytes. */
-export async function* packEntries(entries: readonly WorkspaceEntry[]): AsyncGenerator<Buffer> {
+/** What stands at the end of an archive. */
+export const archiveEnd = Buffer.alloc(1024);
+
+/** The entries in order as pieces of an archive, without its end: archives can be put one after another. */
+export async function packEntries(entries: readonly WorkspaceEntry[]): Promise<readonly Buffer[]> {
   const pack = tar.pack();
   const writing = writeAll(pack, entries).catch((thrown: unknown) => {
     pack.destroy(thrown instanceof Error ? thrown : new Error(String(thrown)));
   });
-  for await (const chunk of pack) if (chunk instanceof Uint8Array) yield Buffer.from(chunk);
+  const pieces: Buffer[] = [];
+  for await (const piece of pack) if (Buffer.isBuffer(piece)) pieces.push(piece);
   await writing;
+  pieces.pop(); // the end
+  return pieces;
 }
 
 async function writeAll(pack: tar.Pack, entries: readonly WorkspaceEntry[]): Promise<void> {
   for (const { path: name, kind: type, mode, target, content } of entries) {
     if (type === 'symlink') await write(pack, { name, type, mode, linkname: target ?? '' });
     else if (type === 'directory') await write(pack, { name, type, mode });
-    else await write(pack, { name, type, mode }, Buffer.from(content ?? []));
+    else await write(pack, { name, type, mode }, bufferOf(content));
   }
   pack.finalize();
+}
+
+function bufferOf(bytes: Uint8Array = new Uint8Array()): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 async function write(

@@ -3,14 +3,16 @@ import { Readable } from 'node:stream';
 import type { FileListing, ReadFile, WorkspaceFile } from '../executor.js';
 import { ListingBuilder, UNREADABLE } from '../listing.js';
 import { sandboxLost } from '../sandbox-failure.js';
+import { within } from '../../async/deadline.js';
 import { untilAbort } from '../../async/until-abort.js';
 import { RUNNER } from './sandbox-users.js';
 import type { Exchange } from './channel.js';
 import { runHelper, type OperationPlace } from './run-helper.js';
-import { stopExchange } from './stop-exchange.js';
+import { drainExchange, stopExchange } from './stop-exchange.js';
 import { unpackFiles } from './tar-transfer.js';
 
 const LIST_MS = 120_000;
+const REPLY_END_MS = 1000;
 /** About 150,000 files; what the worker holds of a listing stays below it. */
 const LIST_BYTES = 16 * 1024 * 1024;
 
@@ -83,8 +85,7 @@ export async function* readFiles(
   signal.throwIfAborted();
   if (paths.length === 0) return;
   const wanted = Buffer.from(paths.map((path) => `${path}\0`).join(''), 'utf8');
-  const input = Readable.from([wanted]);
-  const request = { kind: 'helper', user: RUNNER, script: 'read', input } as const;
+  const request = { kind: 'helper', user: RUNNER, script: 'read', input: [wanted] } as const;
   const exchange = channel.request(request);
   try {
     const archive = Readable.from(stdoutOf(exchange, signal), { objectMode: false });
@@ -98,15 +99,12 @@ export async function* readFiles(
       yield { path, content: file.content };
     }
     yield* paths.slice(next).map(unreadable);
+    // The archive's end comes a little before the reply's.
+    await within(drainExchange(exchange), REPLY_END_MS);
   } finally {
-    // The archive's end comes before the reply's; a reader that stopped early leaves a tar that waits to be read.
-    await finish(place, exchange);
+    // A reader that stopped early leaves a tar that waits to be read.
+    if (exchange.ending === undefined) await stopExchange(place, exchange);
   }
-}
-
-/** Reads a reply to its end; what does not end soon by itself is ended. */
-async function finish(place: OperationPlace, exchange: Exchange): Promise<void> {
-  if (exchange.ending === undefined) await stopExchange(place, exchange);
 }
 
 async function* stdoutOf(exchange: Exchange, signal: AbortSignal): AsyncGenerator<Buffer> {

@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import { errorMessage } from '../../../shared/errors/skillmill-error.js';
 import { checkEntry } from '../check-entry.js';
 import type { Command, CommandResult } from '../command.js';
-import type {
-  EntryOwner,
-  FileListing,
-  OpenSandbox,
-  ReadFile,
-  RunHooks,
-  WorkspaceEntry,
+import {
+  entriesOf,
+  type EntryList,
+  type EntryOwner,
+  type FileListing,
+  type OpenSandbox,
+  type ReadFile,
+  type RunHooks,
 } from '../executor.js';
 import { putFailed } from '../put-failure.js';
 import { sandboxLost, sandboxUnavailable } from '../sandbox-failure.js';
@@ -58,7 +59,8 @@ export class LocalSandbox implements OpenSandbox {
     this.#ties = ties;
   }
 
-  async put(entries: readonly WorkspaceEntry[], owner: EntryOwner): Promise<void> {
+  async put(list: EntryList, owner: EntryOwner): Promise<void> {
+    const entries = entriesOf(list);
     for (const entry of entries) checkEntry(entry, owner);
     await this.#untilAbort(async (signal) => {
       try {

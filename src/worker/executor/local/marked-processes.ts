@@ -20,8 +20,13 @@ export async function killMarked(entry: string): Promise<void> {
 
 /** Sends KILL to a process, or to a group when the number is negative; one that is gone is no error. */
 export function killQuietly(pid: number): void {
+  signalQuietly(pid, 'SIGKILL');
+}
+
+/** Like `killQuietly`, with any signal. */
+export function signalQuietly(pid: number, signal: NodeJS.Signals): void {
   try {
-    process.kill(pid, 'SIGKILL');
+    process.kill(pid, signal);
   } catch {
     // gone already, or not ours any more
   }

@@ -4,14 +4,14 @@ import { once } from 'node:events';
 import { constants } from 'node:os';
 import type { Readable } from 'node:stream';
 import { checkCommand } from '../check-command.js';
-import { waitForStop, type StopCause } from '../command-stop.js';
+import { graceMs, waitForStop, type StopCause } from '../command-stop.js';
 import type { Command, CommandResult, OutputStream } from '../command.js';
 import { within } from '../../async/deadline.js';
 import type { RunHooks } from '../executor.js';
 import { makeDir } from '../make-dir.js';
 import { OutputCap } from '../output-cap.js';
 import { sandboxUnavailable } from '../sandbox-failure.js';
-import { killMarked, killQuietly } from './marked-processes.js';
+import { killMarked, killQuietly, signalQuietly } from './marked-processes.js';
 
 /** Set for every process of a command, so that one which left its process group is found. */
 const MARKER = 'SKILLMILL_RUN';
@@ -76,6 +76,7 @@ export async function runProcess(
     stdout: stdout.captured(),
     stderr: stderr.captured(),
     durationMs: performance.now() - startedAt,
+    leftNothing: false, // looking costs nothing here
   };
 }
 
@@ -90,7 +91,13 @@ async function untilStop(running: Running, command: Command, hooks: RunHooks): P
   // A listener that throws ends the command; output that has ended does not.
   const failed = reading.then(async () => await exited);
   try {
-    return await waitForStop(Promise.race([exited, failed]), command.timeoutMs, hooks.signal);
+    const ended = Promise.race([exited, failed]);
+    const cause = await waitForStop(ended, command.timeoutMs, hooks.signal);
+    if (cause !== 'ended' && child.pid !== undefined) {
+      signalQuietly(-child.pid, 'SIGTERM');
+      await within(exited, graceMs[cause]);
+    }
+    return cause;
   } finally {
     if (child.pid !== undefined) killQuietly(-child.pid);
     await killMarked(marker);
