@@ -2,197 +2,210 @@
  * What a job pays for its sandbox, side by side in one run: `npm run bench:sandbox [rounds]`. The ways take turns within each round,
  * so that whatever else the machine does meets all of them. Compare rows by their ratio: the milliseconds are this machine's
  * at this moment. Needs a Docker engine and the runner image (SKILLMILL_IMAGE).
+ *
+ * A row of ours is a whole `skill_run`: opening, staging, the command, collecting. Hit: a sandbox was waiting. Miss: none was. Cold: none
+ * was, and the worker had never staged the skill. Following runs come after a pause of 200 ms, which a model needs at least, or
+ * without one.
  */
-import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { promisify } from 'node:util';
-import Docker from 'dockerode';
-import tar from 'tar-stream';
+import { openSkillRepository } from '../dist/shared/skills/skill-repository.js';
 import { createDockerExecutor } from '../dist/worker/executor/docker/docker-executor.js';
+import { openTurnSkills } from '../dist/worker/skills/turn-skills.js';
+import { SkillPacks } from '../dist/worker/workspace/skill-packs.js';
+import { Figures, line } from './sandbox/figures.js';
+import { Bench } from './sandbox/job.js';
+import { packed, Plain } from './sandbox/plain.js';
 
 /** @typedef {import('../dist/worker/executor/executor.js').Executor} Executor */
-/** @typedef {import('../dist/worker/executor/executor.js').OpenSandbox} OpenSandbox */
-/** @typedef {import('../dist/worker/executor/executor.js').WorkspaceEntry} WorkspaceEntry */
 
 const rounds = Number(process.argv[2] ?? 20);
+const jobsAtATime = [1, 4, 8];
 const followingRuns = 5;
+const modelPauseMs = 200;
 const mebibyte = 1024 * 1024;
 const image = process.env['SKILLMILL_IMAGE'] ?? 'skillmill/runner:0.1.0';
 const deployment = `bench-${process.pid}`;
-const common = {
-  image,
-  deployment,
-  owner: 'bench',
-  limits: { memoryBytes: 512 * mebibyte, diskBytes: 256 * mebibyte, cpus: 1, processes: 256 },
+const limits = {
+  ...{ memoryBytes: 512 * mebibyte, diskBytes: 256 * mebibyte },
+  ...{ cpus: 1, processes: 256 },
 };
-const docker = new Docker();
-const never = new AbortController().signal;
-const job = { turnId: 'bench', sessionId: 'bench' };
 
-/** @type {Map<string, number[]>} */
-const figures = new Map();
+const folder = await mkdtemp(join(tmpdir(), 'skillmill-bench-'));
+const sizes = new Map([
+  ['hi', { count: 2, bytes: 1024 }],
+  ['20 files', { count: 20, bytes: 4096 }],
+  ['20 MiB', { count: 20, bytes: mebibyte }],
+]);
+const repository = openSkillRepository([await writeSkills()]);
+const figures = new Figures();
+const plain = new Plain(image, deployment, figures);
+try {
+  const bench = new Bench(openTurnSkills(await repository.snapshot()), join(folder, 'data'));
+  await measureSteps(bench);
+  figures.print('docker run --rm');
+  compare();
+  await measureJobs(bench);
+} finally {
+  await repository.close();
+  await rm(folder, { recursive: true, force: true });
+}
 
-const small = files(20, 4096);
-const large = files(20, mebibyte);
-await measure();
-report();
+/** @param {string} owner @param {number} size */
+function executorOf(owner, size = 0) {
+  const pool = { size, refill: 2, maxAgeMs: 600_000 };
+  return createDockerExecutor({ image, deployment, limits, owner, pool });
+}
 
-async function measure() {
-  const cold = createDockerExecutor(common);
-  const warm = createDockerExecutor({ ...common, poolSize: 1 });
+/** @param {Bench} bench */
+async function measureSteps(bench) {
+  /** @type {Map<string, Buffer>} */
+  const archives = new Map();
+  for (const [name, files] of sizes)
+    if (name !== 'hi') archives.set(name, await packed(filesOf(files)));
+  const packs = new SkillPacks();
+  const warm = executorOf('warm', 1);
   try {
     for (let round = 0; round < rounds; round += 1) {
-      await plainRun();
-      await plainSteps();
-      await ours(cold, 'miss');
-      await untilReady(warm);
-      await ours(warm, 'hit');
+      await plain.run();
+      await plain.steps(archives, followingRuns);
+      await firstRun(bench, executorOf('cold'), new SkillPacks(), 'cold');
+      await firstRun(bench, executorOf('miss'), packs, 'miss');
+      await untilReady(warm, 1);
+      await whole(bench, warm, packs);
     }
   } finally {
     await warm.close();
   }
 }
 
-/** @param {Executor} executor */
-async function untilReady(executor) {
+/** @param {Executor} executor @param {number} count */
+async function untilReady(executor, count) {
   executor.warmUp();
-  const filters = { label: [`skillmill.deployment=${deployment}`], status: ['running'] };
-  while ((await docker.listContainers({ filters })).length === 0) await sleep(20);
+  while ((await plain.running(deployment)) < count) await sleep(20);
   await sleep(300);
 }
 
-async function plainRun() {
-  const args = ['run', '--rm', '--network=none', '--entrypoint=bash', image, '-c', 'echo hi'];
-  await timed('docker run --rm', () => promisify(execFile)('docker', args));
-}
-
-async function plainSteps() {
-  const Labels = { 'skillmill.bench': deployment };
-  const HostConfig = { NetworkMode: 'none', Init: true };
-  const spec = { Image: image, Entrypoint: ['sleep', 'infinity'], Labels, HostConfig };
-  const container = await timed('create', () => docker.createContainer(spec));
+/** @param {Bench} bench @param {Executor} executor @param {SkillPacks} packs @param {string} kind */
+async function firstRun(bench, executor, packs, kind) {
+  const job = bench.job(executor, packs);
   try {
-    await timed('start', () => container.start());
-    for (let run = 0; run < followingRuns; run += 1) await timed('exec', () => exec(container));
-    const [smallTar, largeTar] = [await packed(small), await packed(large)];
-    await timed('putArchive, 20 files', () => container.putArchive(smallTar, { path: '/tmp' }));
-    await timed('putArchive, 20 MiB', () => container.putArchive(largeTar, { path: '/tmp' }));
+    await figures.timed(`first skill_run (${kind})`, () => job.run('hi', 'echo hi'));
   } finally {
-    await timed('remove', () => container.remove({ force: true, v: true }));
+    await figures.timed('closing', () => job.close());
   }
 }
 
-/** @param {Docker.Container} container */
-async function exec(container) {
-  const options = { Cmd: ['bash', '-c', 'echo hi'], AttachStdout: true, AttachStderr: true };
-  const made = await container.exec(options);
-  const stream = await made.start({ hijack: true, stdin: false });
-  stream.resume();
-  await new Promise((resolve) => stream.once('end', resolve));
-  await made.inspect();
-}
-
-/** @param {Executor} executor @param {string} kind */
-async function ours(executor, kind) {
-  const startedAt = performance.now();
-  const sandbox = await timed(`ours, opening (${kind})`, () => executor.open(job, never));
+/** @param {Bench} bench @param {Executor} executor @param {SkillPacks} packs */
+async function whole(bench, executor, packs) {
+  const opening = await figures.timed('handing over (hit)', () =>
+    executor.open({ turnId: 'bench', sessionId: 'bench' }, new AbortController().signal),
+  );
+  await opening.close();
+  await untilReady(executor, 1);
+  const job = bench.job(executor, packs);
   try {
-    await hi(sandbox);
-    note(`ours, opening and first run (${kind})`, performance.now() - startedAt);
-    if (kind === 'miss') return;
+    await figures.timed('first skill_run (hit)', () => job.run('hi', 'echo hi'));
     for (let run = 0; run < followingRuns; run += 1) {
-      await timed('ours, following run', () => hi(sandbox));
+      await sleep(modelPauseMs);
+      await figures.timed('following skill_run', () => job.run('hi', 'echo hi'));
     }
-    await timed('ours, staging 20 files', () => sandbox.put(small, 'keeper'));
-    await timed('ours, staging 20 MiB', () => sandbox.put(large, 'keeper'));
-    await collect(sandbox);
+    for (let run = 0; run < followingRuns; run += 1) {
+      await figures.timed('following skill_run, without a pause', () => job.run('hi', 'echo hi'));
+    }
+    for (const name of ['20 files', '20 MiB']) {
+      await sleep(modelPauseMs);
+      const skill = skillName(name);
+      await figures.timed(`skill_run that stages ${name}`, () => job.run(skill, 'echo hi'));
+    }
+    await sleep(modelPauseMs);
+    const writing = 'for i in {1..10}; do echo $i > $OUTPUT_DIR/$i; done';
+    await figures.timed('skill_run that leaves 10 files', () => job.run('hi', writing));
   } finally {
-    await timed('ours, closing', () => sandbox.close());
+    await figures.timed('closing', () => job.close());
   }
 }
 
-/** @param {OpenSandbox} sandbox */
-async function hi(sandbox) {
-  const command = { line: 'echo hi', cwd: '', env: {}, stdin: '' };
-  const limits = { timeoutMs: 30_000, outputLimitBytes: 16_384 };
-  const hooks = { signal: never, onOutput: () => undefined };
-  const { stdout } = await sandbox.run({ ...command, ...limits }, hooks);
-  if (stdout.text !== 'hi\n') throw new Error('the command printed something else');
+function compare() {
+  const ratio = (/** @type {string} */ row, /** @type {string} */ base) =>
+    (figures.percentile(row, 0.5) / figures.percentile(base, 0.5)).toFixed(3);
+  console.log(
+    `\nfirst skill_run on a hit / docker run: ${ratio('first skill_run (hit)', 'docker run --rm')}`,
+  );
+  console.log(`following skill_run / exec: ${ratio('following skill_run', 'exec')}`);
+  console.log(`miss / docker run: ${ratio('first skill_run (miss)', 'docker run --rm')}\n`);
 }
 
-/** @param {OpenSandbox} sandbox */
-async function collect(sandbox) {
-  const listing = await timed('ours, listing 40 files', () => sandbox.list(['skills'], 100));
-  const paths = listing.files.slice(0, 10).map((file) => file.path);
-  await timed('ours, collecting 10 files', async () => {
-    for await (const item of sandbox.read(paths))
-      if ('content' in item) await drained(item.content);
-  });
+/** Jobs of one `skill_run` each, against containers that are only made, started and removed. The pool's refill counts: it is full again at the end.
+ *  @param {Bench} bench */
+async function measureJobs(bench) {
+  line([
+    'jobs a second, pool refill counted',
+    'at a time',
+    'ours',
+    'bare containers',
+    'ours / bare',
+  ]);
+  for (const atATime of jobsAtATime) {
+    const count = 8 * atATime + 16;
+    const bare = await rate(count, atATime, () => plain.life());
+    const executor = executorOf(`jobs-${atATime}`, 2 * atATime);
+    const packs = new SkillPacks();
+    try {
+      await untilReady(executor, 2 * atATime);
+      const startedAt = performance.now();
+      await rate(count, atATime, async () => {
+        const job = bench.job(executor, packs);
+        await job.run('hi', 'echo hi').finally(() => job.close());
+      });
+      while ((await plain.running(deployment)) < 2 * atATime) await sleep(20);
+      const ours = (1000 * count) / (performance.now() - startedAt);
+      const cells = [ours.toFixed(2), bare.toFixed(2), (ours / bare).toFixed(2)];
+      line(['', String(atATime), ...cells]);
+    } finally {
+      await executor.close();
+    }
+  }
 }
 
-/** @param {AsyncIterable<unknown>} stream */
-async function drained(stream) {
-  let pieces = 0;
-  for await (const piece of stream) if (piece !== undefined) pieces += 1;
-  return pieces;
-}
-
-/** @param {number} count @param {number} bytes @returns {WorkspaceEntry[]} */
-function files(count, bytes) {
-  return Array.from({ length: count }, (_, at) => ({
-    path: `skills/s${bytes}/f${at}`,
-    kind: 'file',
-    mode: 0o644,
-    content: Buffer.alloc(bytes, at),
-  }));
-}
-
-/** @param {WorkspaceEntry[]} entries */
-async function packed(entries) {
-  const pack = tar.pack();
-  for (const { path, content } of entries) pack.entry({ name: path }, Buffer.from(content ?? []));
-  pack.finalize();
-  /** @type {Buffer[]} */
-  const chunks = [];
-  for await (const chunk of pack) if (Buffer.isBuffer(chunk)) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-/** @template T @param {string} name @param {() => Promise<T>} work @returns {Promise<T>} */
-async function timed(name, work) {
+/** Does the work `count` times, so many at a time; gives how often a second. @param {number} count @param {number} atATime @param {() => Promise<void>} work */
+async function rate(count, atATime, work) {
   const startedAt = performance.now();
-  const result = await work();
-  note(name, performance.now() - startedAt);
-  return result;
+  let begun = 0;
+  const go = async () => {
+    for (; begun < count;) {
+      begun += 1;
+      await work();
+    }
+  };
+  await Promise.all(Array.from({ length: atATime }, go));
+  return (1000 * count) / (performance.now() - startedAt);
 }
 
-/** @param {string} name @param {number} ms */
-function note(name, ms) {
-  const all = figures.get(name) ?? [];
-  all.push(ms);
-  figures.set(name, all);
+/** @param {{ count: number, bytes: number }} size */
+function filesOf({ count, bytes }) {
+  return new Map(
+    Array.from({ length: count }, (_, at) => [`f${at}.bin`, Buffer.alloc(bytes, at + 1)]),
+  );
 }
 
-function report() {
-  const run = percentile('docker run --rm', 0.5);
-  const header = ['ms', 'p50', 'p95', 'p99', 'max', 'p50 / docker run', 'n'];
-  print(header);
-  for (const [name, all] of figures) {
-    const values = [0.5, 0.95, 0.99, 1].map((share) => percentile(name, share));
-    const ratio = (values[0] ?? 0) / run;
-    print([name, ...values.map((ms) => ms.toFixed(1)), ratio.toFixed(3), String(all.length)]);
+/** @param {string} name */
+function skillName(name) {
+  return name.toLowerCase().replaceAll(' ', '-');
+}
+
+async function writeSkills() {
+  const root = join(folder, 'skills');
+  for (const [title, size] of sizes) {
+    const name = skillName(title);
+    await mkdir(join(root, name), { recursive: true });
+    await writeFile(
+      join(root, name, 'SKILL.md'),
+      `---\nname: ${name}\ndescription: Holds ${title}\n---\n\nNothing.\n`,
+    );
+    for (const [file, content] of filesOf(size)) await writeFile(join(root, name, file), content);
   }
-  const following = percentile('ours, following run', 0.5) / percentile('exec', 0.5);
-  console.log(`a following run takes ${following.toFixed(3)} of an exec (p50)`);
-}
-
-/** @param {string[]} cells */
-function print([name = '', ...cells]) {
-  console.log(`${name.padEnd(36)}${cells.map((cell) => cell.padStart(17)).join('')}`);
-}
-
-/** @param {string} name @param {number} share */
-function percentile(name, share) {
-  const sorted = [...(figures.get(name) ?? [])].sort((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? Number.NaN;
+  return root;
 }

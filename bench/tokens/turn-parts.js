@@ -63,6 +63,7 @@ export function depsOf(plan, toolbox, model) {
     queue: untouched,
     blobsOf: () => blobs,
     executor: untouched,
+    packs: untouched,
     model,
     modelConfig: { ...config.model, models: ['bench'] },
     defaultLimits: config.worker.limits,

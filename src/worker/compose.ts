@@ -11,7 +11,7 @@ import type { SkillLock } from '../shared/skills/skill-lock.js';
 import type { SkillRepository } from '../shared/skills/skill-repository.js';
 import { createUsageLedger } from '../shared/usage/usage-ledger.js';
 import { createDockerExecutor } from './executor/docker/docker-executor.js';
-import type { Executor } from './executor/executor.js';
+import type { Executor, OnServing } from './executor/executor.js';
 import { createLocalExecutor } from './executor/local/local-executor.js';
 import { createOpenAiModel } from './model/openai-model.js';
 import { openSkills } from './skills/open-skills.js';
@@ -31,12 +31,18 @@ export function makeWorkerId(): string {
   return `${host}-${randomUUID().slice(0, 8)}`;
 }
 
+/** Whom an executor serves, and who is told of it. */
+export interface ExecutorParts {
+  readonly owner: string;
+  readonly deployment: string;
+  readonly logger: Logger;
+  readonly onServing: OnServing;
+}
+
 /** The executor that the configuration names. */
 export function makeExecutor(
   config: ExecutorConfig,
-  owner: string,
-  deployment: string,
-  logger: Logger,
+  { owner, deployment, logger, onServing }: ExecutorParts,
 ): Executor {
   const log: Logger['log'] = (level, message, fields) => logger.log(level, message, fields);
   if (config.kind === 'local') {
@@ -47,9 +53,12 @@ export function makeExecutor(
     owner,
     deployment,
     log,
+    onServing,
     image: config.image,
+    runtime: config.runtime,
+    network: config.network,
     dockerHost: config.dockerHost,
-    poolSize: config.poolSize,
+    pool: config.pool,
     limits: {
       memoryBytes: config.memoryBytes,
       diskBytes: config.diskBytes,

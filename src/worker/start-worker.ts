@@ -29,6 +29,7 @@ import { processTurn } from './turn/process-turn.js';
 import { loadToolbox } from './toolbox/load-toolbox.js';
 import { secretsOfServers } from './toolbox/mcp-spec.js';
 import { openToolbox, type Toolbox } from './toolbox/toolbox.js';
+import { createSandboxRegister, keepSandboxNotes } from './sandbox-register.js';
 import { beat, deploymentId, isWorkerAlive, leave } from './worker-presence.js';
 
 const beatEveryMs = 10_000;
@@ -67,7 +68,14 @@ export async function startWorker(config: Config, given?: OperatorConfig): Promi
   try {
     await requireRedis(redis, config.store.redisUrls);
     await checkRedisPolicy(redis, logger);
-    const executor = makeExecutor(config.executor, workerId, await deploymentId(redis), logger);
+    const deployment = await deploymentId(redis);
+    const onServing = createSandboxRegister(redis, workerId, (error) =>
+      logger.log('warn', 'what a sandbox serves could not be noted', {
+        reason: SkillmillError.from(error).message,
+      }),
+    );
+    const parts = { owner: workerId, deployment, logger, onServing };
+    const executor = makeExecutor(config.executor, parts);
     await executor.check();
     const lock = config.skills.frozen ? await readSkillLock(config.skills.lockPath) : undefined;
     const { skillEntries: entries } = operator;
@@ -176,6 +184,7 @@ function stopping(): SkillmillError {
 /** Keeps up what others read of this worker: that it lives, and which data folder is in use. */
 async function signOfLife({ redis, workerId, config }: WorkerParts): Promise<void> {
   await beat(redis, workerId);
+  await keepSandboxNotes(redis, workerId);
   await isSharedFolder(redis, config.store.dataDir);
 }
 

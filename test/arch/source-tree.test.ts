@@ -63,6 +63,7 @@ const fences: Record<string, readonly string[]> = {
   'gpt-tokenizer': ['src/worker/prompt/token-budget.ts'],
   'gray-matter': ['src/shared/skills/front-matter.ts'],
   ioredis: ['src/shared/redis/'],
+  'lru-cache': ['src/worker/workspace/skill-packs.ts'],
   mime: ['src/worker/workspace/media-type.ts'],
   nanoid: ['src/shared/contracts/ids.ts'],
   openai: ['src/worker/model/openai-model.ts'],

@@ -12,6 +12,7 @@ const options = {
   deployment,
   owner: 'w-pool',
 };
+const poolOf = (size: number, maxAgeMs = 600_000) => ({ size, maxAgeMs, refill: 2 });
 const soon = { timeout: 60_000, interval: 100 };
 
 const running = async () => {
@@ -23,7 +24,7 @@ describe.skipIf(!(await engineAnswers()))('the warm pool', () => {
   afterEach(() => expect.poll(() => containersOf(deployment), soon).toEqual([]));
 
   it('makes nothing before it is told to, and removes what nobody took', async () => {
-    const executor = createDockerExecutor({ ...options, poolSize: 2 });
+    const executor = createDockerExecutor({ ...options, pool: poolOf(2) });
     expect(await containersOf(deployment)).toEqual([]);
     executor.warmUp();
     await expect.poll(running, soon).toHaveLength(2);
@@ -39,7 +40,7 @@ describe.skipIf(!(await engineAnswers()))('the warm pool', () => {
   });
 
   it('gives each job a container of its own, removes it after the job and makes another', async () => {
-    const executor = createDockerExecutor({ ...options, poolSize: 1 });
+    const executor = createDockerExecutor({ ...options, pool: poolOf(1) });
     try {
       executor.warmUp();
       const taken = new Set<string>();
@@ -62,7 +63,7 @@ describe.skipIf(!(await engineAnswers()))('the warm pool', () => {
   });
 
   it('replaces one that died and one that is too old', async () => {
-    const executor = createDockerExecutor({ ...options, poolSize: 1, poolMaxAgeMs: 8000 });
+    const executor = createDockerExecutor({ ...options, pool: poolOf(1, 8000) });
     try {
       executor.warmUp();
       await expect.poll(running, soon).toHaveLength(1);
@@ -84,7 +85,7 @@ describe.skipIf(!(await engineAnswers()))('the warm pool', () => {
   });
 
   it('is removed by another worker when its own is gone, and the containers end by themselves', async () => {
-    const dead = createDockerExecutor({ ...options, owner: 'w-dead', poolSize: 1 });
+    const dead = createDockerExecutor({ ...options, owner: 'w-dead', pool: poolOf(1) });
     dead.warmUp();
     await expect.poll(running, soon).toHaveLength(1);
     const other = createDockerExecutor({ ...options, owner: 'w-other' });
@@ -93,8 +94,48 @@ describe.skipIf(!(await engineAnswers()))('the warm pool', () => {
     await dead.close();
   });
 
+  it('tells what each sandbox serves, and makes one of another image for who names it', async () => {
+    const told: [string, string | undefined][] = [];
+    const onServing = (name: string, served?: { turnId: string }) =>
+      void told.push([name, served?.turnId]);
+    const executor = createDockerExecutor({ ...options, pool: poolOf(1), onServing });
+    try {
+      executor.warmUp();
+      await expect.poll(running, soon).toHaveLength(1);
+      await withSandbox(executor, () => Promise.resolve());
+      const names = new Set(told.map(([name]) => name));
+      expect([names.size, told.map(([, turnId]) => turnId)]).toEqual([1, ['turn-1', undefined]]);
+      const opening = executor.open({ ...job, image: 'no-such-image:1' }, never);
+      await expect(opening).rejects.toThrow(/no-such-image/);
+    } finally {
+      await executor.close();
+    }
+  });
+
+  it.each([
+    [{ network: 'no-such-network' }, /no network no-such-network/],
+    [{ runtime: 'no-such-runtime' }, /no runtime no-such-runtime \(it has .*runc/],
+  ])('%j is refused at the start', async (shape, message) => {
+    const executor = createDockerExecutor({ ...options, ...shape });
+    await expect(executor.check()).rejects.toThrow(message);
+  });
+
+  it('may be on a network that the operator names', async () => {
+    const name = `skillmill-${randomUUID()}`;
+    const network = await docker.createNetwork({ Name: name, Internal: true });
+    const executor = createDockerExecutor({ ...options, network: name, runtime: 'runc' });
+    try {
+      await executor.check();
+      await withSandbox(executor, async (sandbox) => {
+        expect(await out(sandbox, 'ls /sys/class/net')).toBe('eth0\nlo\n');
+      });
+    } finally {
+      await network.remove();
+    }
+  });
+
   it('does not keep an opening waiting when it is empty', async () => {
-    const executor = createDockerExecutor({ ...options, poolSize: 1 });
+    const executor = createDockerExecutor({ ...options, pool: poolOf(1) });
     try {
       const sandboxes = await Promise.all([1, 2].map(() => executor.open(job, never)));
       for (const sandbox of sandboxes) {

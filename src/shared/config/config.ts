@@ -42,8 +42,12 @@ export interface ExecutorConfig {
   readonly diskBytes: number;
   readonly cpus: number;
   readonly processes: number;
-  /** How many sandboxes are kept ready. */
-  readonly poolSize: number;
+  /** How many sandboxes are kept ready, how many are made at a time, and how long one may wait. */
+  readonly pool: { readonly size: number; readonly refill: number; readonly maxAgeMs: number };
+  /** The engine's own when absent. */
+  readonly runtime: string | undefined;
+  /** `none`, or the name of one of the engine's networks. */
+  readonly network: string;
   /** PATH for commands of the local executor. */
   readonly basePath: string | undefined;
 }
@@ -179,7 +183,13 @@ function executorSlice(
     diskBytes: env.SKILLMILL_SANDBOX_DISK_MB * mebibyte,
     cpus: env.SKILLMILL_SANDBOX_CPUS,
     processes: env.SKILLMILL_SANDBOX_PROCESSES,
-    poolSize: env.SKILLMILL_POOL_SIZE ?? 2 * env.SKILLMILL_CONCURRENCY,
+    pool: {
+      size: env.SKILLMILL_POOL_SIZE ?? 2 * env.SKILLMILL_CONCURRENCY,
+      refill: env.SKILLMILL_POOL_REFILL,
+      maxAgeMs: env.SKILLMILL_POOL_MAX_AGE * 1000,
+    },
+    runtime: env.SKILLMILL_RUNTIME,
+    network: env.SKILLMILL_NETWORK,
     basePath: raw['PATH'],
   };
 }

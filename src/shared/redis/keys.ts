@@ -127,6 +127,11 @@ export function workerKey(workerId: string): string {
   return `${root}:worker:${workerId}`;
 }
 
+/** Hash of what each of a worker's sandboxes serves, by the sandbox's name, JSON each. Owner: that worker. Expires 60 s after its last beat. */
+export function workerSandboxesKey(workerId: string): string {
+  return `${root}:worker:${workerId}:sandboxes`;
+}
+
 /** BullMQ's prefix; its braces keep the whole queue in one slot of a cluster. */
 export const queuePrefix = `{${root}-queue}`;
 

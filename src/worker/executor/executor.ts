@@ -5,7 +5,13 @@ import type { Command, CommandResult, OutputStream } from './command.js';
 export interface SandboxJob {
   readonly turnId: string;
   readonly sessionId: string;
+  /** Another image than the executor's own; its sandboxes are not made ahead. */
+  readonly image?: string | undefined;
 }
+
+/** Told when a sandbox of that name begins to serve a job, and (no job) when it is closed. Labels cannot say it: those of one that was made
+ *  ahead cannot be changed. */
+export type OnServing = (sandbox: string, job: SandboxJob | undefined) => void;
 
 /** A file or folder to put into the workspace. */
 export interface WorkspaceEntry {

@@ -14,6 +14,7 @@ describe('the container spec', () => {
       'put',
       'list',
       'read',
+      'shell',
     ]);
     expect(spec).toEqual({
       Image: 'img:1',

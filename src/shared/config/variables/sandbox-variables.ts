@@ -14,6 +14,23 @@ export const sandboxVariables = {
     default: 'skillmill/runner:0.1.0',
     description: 'Image of the sandboxes',
   }),
+  SKILLMILL_RUNTIME: variable({
+    schema: z.string().regex(/^[A-Za-z0-9][A-Za-z0-9._-]*$/, 'must be the name of a runtime'),
+    description:
+      'Runtime of the sandboxes as the Docker engine knows it, such as runsc (gVisor) or kata (default: the engine’s)',
+  }),
+  SKILLMILL_NETWORK: variable({
+    schema: z
+      .string()
+      .regex(/^[A-Za-z0-9][A-Za-z0-9_.-]*$/, 'must be none or the name of a Docker network')
+      .refine(
+        (name) => name !== 'host',
+        'must not be host: commands would share the host’s network',
+      ),
+    default: 'none',
+    description:
+      'Docker network of the sandboxes; whatever can be reached on it, commands can reach',
+  }),
   DOCKER_HOST: variable({
     schema: z
       .string()
@@ -49,5 +66,15 @@ export const sandboxVariables = {
     schema: whole(0, 1000),
     description:
       'Sandboxes that are kept ready for turns to come; 0 is none (default: twice SKILLMILL_CONCURRENCY)',
+  }),
+  SKILLMILL_POOL_REFILL: variable({
+    schema: whole(1, 64),
+    default: '2',
+    description: 'Sandboxes that are made ahead at a time',
+  }),
+  SKILLMILL_POOL_MAX_AGE: variable({
+    schema: whole(1, 86_400),
+    default: '900',
+    description: 'Seconds that a sandbox may wait for a turn before another takes its place',
   }),
 } as const;

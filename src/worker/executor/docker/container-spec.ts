@@ -15,6 +15,10 @@ export const SCRATCH = '/tmp';
 export interface SandboxShape {
   readonly image: string;
   readonly limits: SandboxLimits;
+  /** The engine's own when absent. */
+  readonly runtime?: string | undefined;
+  /** The name of one of the engine's networks; `none` when absent. */
+  readonly network?: string | undefined;
 }
 
 interface ScratchSizes {
@@ -44,7 +48,7 @@ function scratchSizes(limits: SandboxLimits): ScratchSizes {
 
 /** The engine's options for a sandbox: what a container may do is decided here and nowhere else. */
 export function containerSpec(shape: SandboxShape, labels: Record<string, string>) {
-  const { limits } = shape;
+  const { limits, network = 'none', runtime } = shape;
   const { tmpBytes, shmBytes } = scratchSizes(limits);
   return {
     Image: shape.image,
@@ -66,13 +70,14 @@ export function containerSpec(shape: SandboxShape, labels: Record<string, string
     Hostname: 'sandbox',
     Env: [],
     Labels: labels,
-    NetworkDisabled: true,
+    NetworkDisabled: network === 'none',
     StopSignal: 'SIGKILL',
     HostConfig: {
       // The supervisor is the init: bash reaps what commands leave behind, and nothing in the container can signal process 1.
       Init: false,
       AutoRemove: false,
-      NetworkMode: 'none',
+      NetworkMode: network,
+      ...(runtime !== undefined && { Runtime: runtime }),
       ReadonlyRootfs: true,
       CapDrop: ['ALL'],
       // What the supervisor needs to become another user and to end what it started; commands have none of it.

@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream';
 import Docker from 'dockerode';
+import { z } from 'zod';
 import { SkillmillError, errorMessage } from '../../../shared/errors/skillmill-error.js';
 import { withDeadline } from '../../async/deadline.js';
 import { sandboxUnavailable } from '../sandbox-failure.js';
@@ -8,6 +9,9 @@ import { parseDockerHost, type EngineAddress } from './docker-host.js';
 
 /** Longer than a loaded engine needs for one call (create, start and remove take below 1 s each; seen 8 s under a storm of 50). */
 const CALL_MS = 60_000;
+
+const infoSchema = z.object({ Runtimes: z.record(z.string(), z.unknown()).default({}) });
+
 /** What the executor needs of a Docker engine. Everything throws SkillmillError SANDBOX_UNAVAILABLE. */
 export class DockerEngine {
   readonly #docker: Docker;
@@ -40,6 +44,29 @@ export class DockerEngine {
     } catch (thrown) {
       if (statusOf(thrown) === 404) return undefined;
       throw sandboxUnavailable(`Cannot look for the image ${image}`, thrown);
+    }
+  }
+
+  /** Does the engine have a network of this name? */
+  async hasNetwork(name: string, timeoutMs = CALL_MS): Promise<boolean> {
+    try {
+      await withDeadline(this.#docker.getNetwork(name).inspect(), timeoutMs, 'the answer');
+      return true;
+    } catch (thrown) {
+      if (statusOf(thrown) === 404) return false;
+      throw sandboxUnavailable(`Cannot look for the network ${name}`, thrown);
+    }
+  }
+
+  /** The names of the runtimes that the engine knows. */
+  async runtimes(timeoutMs = CALL_MS): Promise<readonly string[]> {
+    try {
+      const info = infoSchema.parse(
+        await withDeadline(this.#docker.info(), timeoutMs, 'the answer'),
+      );
+      return Object.keys(info.Runtimes);
+    } catch (thrown) {
+      throw sandboxUnavailable('Cannot ask for the runtimes', thrown);
     }
   }
 

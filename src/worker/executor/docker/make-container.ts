@@ -41,7 +41,11 @@ export async function makeContainer(
   open.add(name);
   const lifetimeMs = options.maxLifetimeMs ?? DEFAULT_LIFETIME_MS;
   const labels = sandboxLabels(options, job, new Date(), lifetimeMs);
-  const started = startLive(engine, name, containerSpec(options, labels));
+  const started = startLive(
+    engine,
+    name,
+    containerSpec({ ...options, image: job?.image ?? options.image }, labels),
+  );
   try {
     return await untilAbort(started, signal);
   } catch (thrown) {

@@ -12,7 +12,7 @@ export interface PoolOptions {
   /** How many containers wait at most. */
   readonly size: number;
   /** How many are made at a time. */
-  readonly refillConcurrency: number;
+  readonly refill: number;
   /** One that has waited longer is removed, and another one made. */
   readonly maxAgeMs: number;
 }
@@ -50,8 +50,8 @@ export class WarmPool {
   fill(): void {
     if (this.#mode === 'closed') return;
     this.#mode = 'filling';
-    const { size, refillConcurrency } = this.#options;
-    while (this.#making.size < refillConcurrency && this.#ready.size + this.#making.size < size) {
+    const { size, refill } = this.#options;
+    while (this.#making.size < refill && this.#ready.size + this.#making.size < size) {
       const making = this.#makeOne().finally(() => this.#making.delete(making));
       this.#making.add(making);
     }

@@ -1,0 +1,51 @@
+import { createFolderBlobStore } from '../../dist/shared/blobs/folder-blob-store.js';
+import { createTurnArtifacts } from '../../dist/worker/publish/turn-artifacts.js';
+import { skillRunTool } from '../../dist/worker/tools/skill-run.js';
+import { Workspace } from '../../dist/worker/workspace/workspace.js';
+
+/** @typedef {import('../../dist/worker/executor/executor.js').Executor} Executor */
+/** @typedef {import('../../dist/worker/workspace/skill-packs.js').SkillPacks} SkillPacks */
+/** @typedef {import('../../dist/worker/tools/tool.js').ToolContext} ToolContext */
+/** @typedef {import('../../dist/worker/skills/turn-skills.js').TurnSkills} TurnSkills */
+
+/** What all jobs share. */
+export class Bench {
+  /** @param {TurnSkills} skills @param {string} dataDir */
+  constructor(skills, dataDir) {
+    this.skills = skills;
+    this.blobs = createFolderBlobStore(dataDir);
+  }
+
+  /** A job's own workspace and the `skill_run` that works in it. @param {Executor} executor @param {SkillPacks} packs */
+  job(executor, packs) {
+    const { skills, blobs } = this;
+    const { signal } = new AbortController();
+    const ids = { turnId: 'bench', sessionId: 'bench' };
+    const workspace = new Workspace({
+      ...{ executor, packs, skills, blobs, inputs: [] },
+      ...{ job: ids, signal },
+    });
+    /** @type {ToolContext} */
+    const context = {
+      ...{ skills, blobs, workspace, callId: 'bench', signal },
+      artifacts: createTurnArtifacts([], () => undefined),
+      skillState: { get: refuse, set: refuse },
+      toolbox: { names: [], schemasFor: () => [] },
+      onOutput: () => undefined,
+      onSkillUsed: () => undefined,
+    };
+    return {
+      /** @param {string} skill @param {string} command */
+      async run(skill, command) {
+        const { exitCode, error } = await skillRunTool.run({ skill, command }, context);
+        if (exitCode !== 0) throw error ?? new Error(`${command} ended with ${exitCode}`);
+      },
+      close: () => workspace.close(),
+    };
+  }
+}
+
+/** @returns {never} */
+function refuse() {
+  throw new Error('skill_run has nothing to do with the state of skills');
+}
