@@ -1,12 +1,18 @@
 import { createFolderBlobStore } from '../../dist/shared/blobs/folder-blob-store.js';
 import { createTurnArtifacts } from '../../dist/worker/publish/turn-artifacts.js';
-import { skillRunTool } from '../../dist/worker/tools/skill-run.js';
+import { createSkillRunTool } from '../../dist/worker/tools/skill-run.js';
 import { Workspace } from '../../dist/worker/workspace/workspace.js';
 
 /** @typedef {import('../../dist/worker/executor/executor.js').Executor} Executor */
 /** @typedef {import('../../dist/worker/workspace/skill-packs.js').SkillPacks} SkillPacks */
 /** @typedef {import('../../dist/worker/tools/tool.js').ToolContext} ToolContext */
 /** @typedef {import('../../dist/worker/skills/turn-skills.js').TurnSkills} TurnSkills */
+
+const skillRun = createSkillRunTool({
+  allowedCommands: undefined,
+  deniedCommands: undefined,
+  hostInputs: [],
+});
 
 /** What all jobs share. */
 export class Bench {
@@ -33,11 +39,12 @@ export class Bench {
       toolbox: { names: [], schemasFor: () => [] },
       onOutput: () => undefined,
       onSkillUsed: () => undefined,
+      pins: new Map(),
     };
     return {
       /** @param {string} skill @param {string} command */
       async run(skill, command) {
-        const { exitCode, error } = await skillRunTool.run({ skill, command }, context);
+        const { exitCode, error } = await skillRun.run({ skill, command }, context);
         if (exitCode !== 0) throw error ?? new Error(`${command} ended with ${exitCode}`);
       },
       close: () => workspace.close(),

@@ -91,6 +91,17 @@ export const requirements = {
     'a skill that is disabled, or that requires what the sandbox’s image or the operator does not give, is refused with the reason; a filtered one is as missing',
   'skill-environment':
     'a skill’s commands find the operator’s variables, unless the call sets them; no result, event, log or command line shows them',
+  'run-inputs':
+    'inputs of a command come from artifacts, the workspace, skills and allowed folders of the worker, byte for byte, and from nowhere else; they go nowhere but below work, out and runs',
+  'run-pin': 'a pinned input keeps to its version in the session’s later turns',
+  'run-outputs':
+    'outputs are collected within the call’s limits, named as it says and told in a manifest; what is left out is never kept as whole',
+  'run-output-whole':
+    'output that is too long for the model is cut in its middle, and whole in the run’s folder',
+  'run-editor': 'a program that starts an editor gets the call’s text',
+  'run-venv': 'a skill’s Python environment is active once it is there',
+  'run-policy':
+    'where the operator restricts commands they run without a shell, and no other program is started',
   'skills-lock':
     '`skills lock` pins every skill by its digest, and `skills verify` names each that is changed, missing or extra',
 } as const;

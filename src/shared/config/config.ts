@@ -52,6 +52,15 @@ export interface ExecutorConfig {
   readonly basePath: string | undefined;
 }
 
+/** What the operator allows to `skill_run`. */
+export interface SkillRunConfig {
+  /** Programs; undefined allows all but the denied ones. When either list is set commands run without a shell. */
+  readonly allowedCommands: readonly string[] | undefined;
+  readonly deniedCommands: readonly string[] | undefined;
+  /** Folders of this machine that `host://` inputs may come from. */
+  readonly hostInputs: readonly string[];
+}
+
 /** How skills reach the model. */
 export interface SkillConfig {
   readonly roots: readonly string[];
@@ -68,6 +77,7 @@ export interface SkillConfig {
   readonly docTokens: number;
   readonly toolboxPath: string | undefined;
   readonly exposure: 'native' | 'dispatch';
+  readonly run: SkillRunConfig;
 }
 
 /** What holds for a turn that sets no limits of its own. */
@@ -168,6 +178,11 @@ function skillSlice(env: Environment): SkillConfig {
     docTokens: env.SKILLMILL_SKILL_DOC_TOKENS,
     toolboxPath: env.SKILLMILL_TOOLBOX,
     exposure: env.SKILLMILL_TOOL_EXPOSURE,
+    run: {
+      allowedCommands: env.SKILLMILL_ALLOWED_COMMANDS,
+      deniedCommands: env.SKILLMILL_DENIED_COMMANDS,
+      hostInputs: env.SKILLMILL_HOST_INPUTS ?? [],
+    },
   };
 }
 

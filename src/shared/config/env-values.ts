@@ -1,3 +1,4 @@
+import { isAbsolute } from 'node:path';
 import { z } from 'zod';
 
 /** A whole number within bounds; like its neighbours, the schema says in words what the variable may hold. */
@@ -41,6 +42,18 @@ export const pathList = names('folder').refine(
   (paths) => paths.every((path) => !/^https?:/i.test(path)),
   'must be folders: http(s) roots are not supported in this version',
 );
+
+/** Absolute folders, comma-separated. */
+export const absoluteFolders = names('folder').refine(
+  (paths) => paths.every((path) => isAbsolute(path)),
+  'must be absolute paths of folders',
+);
+
+/** Commands, separated by commas or spaces. */
+export const commandList = z
+  .string()
+  .transform((text) => text.split(/[\s,]+/).filter((part) => part !== ''))
+  .refine((list) => list.length > 0, 'must name at least one command');
 
 /** A time in seconds, up to ten years. */
 export const seconds = whole(1, 315_360_000);

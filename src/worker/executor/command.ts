@@ -8,6 +8,8 @@ export interface Command {
    *  files in the way are replaced, folders that commands closed are opened again. Where it cannot be made the command does
    *  not run: exit code 126 with the reason on stderr. */
   readonly makeDir?: string | undefined;
+  /** A Python environment: when its bin/ is there, PATH begins with it and VIRTUAL_ENV names it unless `env` does. */
+  readonly virtualEnvironment?: string | undefined;
   /** Added to the workspace's own variables; what is named here wins. */
   readonly env: Readonly<Record<string, string>>;
   /** Bytes for standard input; it is closed after them (at once when empty). */

@@ -5,6 +5,10 @@ import { formatArtifactRef, type Artifact } from '../../shared/contracts/index.j
 export interface TurnArtifacts {
   /** Names a stored blob; the content that the name's last version has already keeps that version. */
   save(name: string, blob: BlobInfo, mimeType: string): Artifact;
+  /** An artifact of the session, as of now; the last version when none is named. */
+  find(name: string, version?: number): Artifact | undefined;
+  /** Names that there are, in the order in which they came. */
+  names(): readonly string[];
   /** What this turn saved, in order. */
   readonly saved: readonly Artifact[];
 }
@@ -19,6 +23,11 @@ export function createTurnArtifacts(
   const saved: Artifact[] = [];
   return {
     saved,
+    find: (name, version) =>
+      version === undefined
+        ? latest.get(name)
+        : [...session, ...saved].find((made) => made.name === name && made.version === version),
+    names: () => [...latest.keys()],
     save(path, blob, mimeType) {
       const name = publicName(path);
       const before = latest.get(name);

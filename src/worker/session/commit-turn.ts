@@ -3,6 +3,7 @@ import type { RedisClient } from '../../shared/redis/redis-client.js';
 import { commitTurnScript } from '../../shared/redis/scripts/commit-turn.js';
 import type { LeaseProof } from './lease.js';
 import { toListedField } from './listed-tools.js';
+import { toPinnedField, type ArtifactPins } from './pinned-artifacts.js';
 import { toStateHash, type SkillState } from './skill-state.js';
 
 /** All that a turn leaves behind. */
@@ -11,7 +12,12 @@ export interface TurnCommit {
   readonly messages: readonly Message[];
   /** Undefined leaves what is loaded and listed as it is: the turn never looked at it. */
   readonly skills:
-    { readonly state: SkillState; readonly listedTools: readonly string[] } | undefined;
+    | {
+        readonly state: SkillState;
+        readonly listedTools: readonly string[];
+        readonly pins: ArtifactPins;
+      }
+    | undefined;
   readonly resultTtlSeconds: number;
   readonly sessionTtlSeconds: number;
 }
@@ -52,6 +58,7 @@ export async function commitTurn(
 }
 
 /** Fields and values, alternating. */
-function stateFields({ state, listedTools }: NonNullable<TurnCommit['skills']>): string[] {
-  return Object.entries({ ...toStateHash(state), ...toListedField(listedTools) }).flat();
+function stateFields({ state, listedTools, pins }: NonNullable<TurnCommit['skills']>): string[] {
+  const fields = { ...toStateHash(state), ...toListedField(listedTools), ...toPinnedField(pins) };
+  return Object.entries(fields).flat();
 }

@@ -1,17 +1,7 @@
-import type { Artifact } from '../../shared/contracts/index.js';
 import type { CommandResult } from '../executor/command.js';
+import type { StagedInput } from '../workspace/command-inputs.js';
 import type { CollectedFile } from '../workspace/output-collector.js';
-
-/** One file in a `skill_run` result; names are tRPC-Agent's. */
-export interface OutputFile {
-  readonly name: string;
-  readonly content: string;
-  readonly mime_type: string;
-  readonly size_bytes: number;
-  /** True when `content` is not the whole text. */
-  readonly truncated: boolean;
-  readonly ref: string;
-}
+import { manifestOf, type KeptFile, type Manifest, type OutputFile } from './skill-run-manifest.js';
 
 /** What `skill_run` answers (tRPC-Agent's names and order). */
 export interface SkillRunResult {
@@ -23,15 +13,24 @@ export interface SkillRunResult {
   readonly output_files: readonly OutputFile[];
   readonly primary_output?: OutputFile;
   readonly artifact_files: readonly { readonly name: string; readonly version: number }[];
+  /** What the call's `inputs` put into the workspace. */
+  readonly staged_inputs?: readonly StagedInput[];
+  /** What the call's `outputs` gave. */
+  readonly outputs?: Manifest;
   readonly warnings: readonly string[];
 }
 
+/** Where the text of files is given: beside each file, in the manifest, or nowhere. */
+export type TextPlace = 'files' | 'manifest' | 'nowhere';
+
 export interface RunParts {
   readonly result: CommandResult;
-  readonly files: readonly CollectedFile[];
-  readonly artifacts: readonly Artifact[];
+  readonly files: readonly KeptFile[];
   readonly warnings: readonly string[];
-  readonly omitContent: boolean;
+  readonly inputs: readonly StagedInput[];
+  readonly text: TextPlace;
+  /** Undefined gives no manifest. */
+  readonly manifest: { readonly limitsHit: boolean } | undefined;
 }
 
 /** All inline text of one result together: more would push the conversation out of a model's context. */
@@ -43,14 +42,20 @@ export function skillRunResult(parts: RunParts): SkillRunResult {
   const failed = result.exitCode !== 0;
   const warnings = [...parts.warnings];
   // A failed command's empty files are what it did not come to write.
-  const kept = parts.files.filter((file) => !(failed && file.sizeBytes === 0));
+  const kept = parts.files.filter(({ file }) => !(failed && file.sizeBytes === 0));
   if (kept.length < parts.files.length) {
     warnings.push(
       `${parts.files.length - kept.length} empty output files of the failed command left out`,
     );
   }
-  const files = inlineFiles(kept, parts.omitContent, warnings);
+  const shown = inlineFiles(
+    kept.map(({ file }) => file),
+    parts.text === 'nowhere',
+    warnings,
+  );
+  const files = parts.text === 'manifest' ? shown.map(withoutText) : shown;
   const primary = files.find((file) => file.content.trim() !== '');
+  const inline = parts.text === 'manifest';
   return {
     stdout: result.stdout.text,
     stderr: result.stderr.text,
@@ -59,7 +64,13 @@ export function skillRunResult(parts: RunParts): SkillRunResult {
     duration_ms: Math.round(result.durationMs),
     output_files: files,
     ...(primary === undefined ? {} : { primary_output: primary }),
-    artifact_files: parts.artifacts.map(({ name, version }) => ({ name, version })),
+    artifact_files: parts.files.flatMap(({ artifact }) =>
+      artifact === undefined ? [] : [{ name: artifact.name, version: artifact.version }],
+    ),
+    ...(parts.inputs.length === 0 ? {} : { staged_inputs: parts.inputs }),
+    ...(parts.manifest === undefined
+      ? {}
+      : { outputs: manifestOf(shown, kept, { inline, ...parts.manifest }) }),
     warnings,
   };
 }
@@ -89,6 +100,10 @@ function inlineFiles(
       `the text of ${leftOut} files is left out: ${inlineTotalBytes} bytes are shown at most`,
     );
   return shown;
+}
+
+function withoutText(file: OutputFile): OutputFile {
+  return file.content === '' ? file : { ...file, content: '', truncated: true };
 }
 
 /** Text of a head that may end in the middle of a character; that character is left out. */

@@ -1,9 +1,9 @@
-import { z } from 'zod';
-import { environmentNameRule } from '../../shared/config/environment-name.js';
-import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-error.js';
+import type { SkillRunConfig } from '../../shared/config/config.js';
+import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { Skill } from '../../shared/skills/skill.js';
-import { isSandboxLost } from '../executor/sandbox-failure.js';
-import type { CapturedOutput, Command, CommandResult } from '../executor/command.js';
+import type { Command } from '../executor/command.js';
+import { stageInputs, type StagedInput } from '../workspace/command-inputs.js';
+import { editorFiles } from '../workspace/editor-files.js';
 import {
   collectOutputs,
   collectionFailed,
@@ -12,132 +12,129 @@ import {
 import { resolveWorkingFolder, workspaceFolders } from '../workspace/workspace-path.js';
 import type { PreparedRun } from '../workspace/workspace.js';
 import { requireSkill } from './require-skill.js';
-import { skillRunResult } from './skill-run-result.js';
-import { defineSkillTool, type ToolContext, type ToolOutcome } from './tool.js';
+import { artifactNameOf } from './skill-run-artifact-name.js';
+import { runWithOutput, type RanCommand } from './skill-run-output.js';
+import {
+  defaultTimeoutSeconds,
+  inputsOf,
+  skillRunParameters,
+  type SkillRunArguments,
+} from './skill-run-parameters.js';
+import { commandLine, isRestricted } from './skill-run-policy.js';
+import { skillRunResult, type TextPlace } from './skill-run-result.js';
+import { skillRunText } from './skill-run-text.js';
+import { defineSkillTool, type Tool, type ToolContext, type ToolOutcome } from './tool.js';
 
-/** tRPC-Agent's limits: stdout and stderr 16 KiB each, 300 s a command. */
+/** As in tRPC-Agent: of stdout and stderr 16 KiB each. */
 const outputLimitBytes = 16 * 1024;
-const defaultTimeoutSeconds = 300;
-const maxTimeoutSeconds = 86_400;
 
-const noNul = (text: string) => !text.includes('\0');
-
-const parameters = z.object({
-  skill: z.string().trim().min(1).max(255).describe('Name of the skill'),
-  command: z
-    .string()
-    .min(1)
-    .refine(noNul, 'must not hold a NUL character')
-    .describe('Command for bash -c, run in the skill’s folder'),
-  cwd: z
-    .string()
-    .optional()
-    .describe('Working folder: relative to the skill’s, or below $WORK_DIR, $OUTPUT_DIR, $RUN_DIR'),
-  env: z
-    .record(
-      z.string().regex(environmentNameRule, 'must be a variable name'),
-      z.string().refine(noNul),
-    )
-    .optional()
-    .describe('Environment variables'),
-  stdin: z.string().optional().describe('Text for standard input'),
-  output_files: z
-    .array(z.string().min(1).max(512))
-    .max(100)
-    .optional()
-    .describe(
-      'Globs of files to return, such as out/*.csv; default: what the command changed in out/',
-    ),
-  timeout: z
-    .number()
-    .min(0)
-    .max(maxTimeoutSeconds)
-    .optional()
-    .describe(`Seconds; 0 or absent: ${defaultTimeoutSeconds}`),
-  save_as_artifacts: z
-    .boolean()
-    .optional()
-    .describe('Keep the returned files as artifacts; those in out/ always are'),
-  omit_inline_content: z.boolean().optional().describe('Return files without their text'),
-});
-type Arguments = z.output<typeof parameters>;
+/** A call on its way: each stage adds its own. */
+interface Prepared {
+  readonly args: SkillRunArguments;
+  readonly prepared: PreparedRun;
+  readonly command: Command;
+  readonly inputs: readonly StagedInput[];
+}
 
 /** `skill_run`: runs a command in a skill's folder, in the turn's sandbox. */
-export const skillRunTool = defineSkillTool({
-  name: 'skill_run',
-  description:
-    'Run a command in a skill’s folder. The user’s files are in $WORK_DIR/inputs; write results to $OUTPUT_DIR. Returns stdout, stderr, exit code and the files that the command changed in out/.',
-  guidance:
-    "Run a skill's scripts with skill_run; commands run by bash -c in the skill's folder. The user's files are in $WORK_DIR/inputs, work in progress belongs in $WORK_DIR, and results that the user is to get belong in $OUTPUT_DIR. When a command fails, read its stderr and exit code before you try again, and say only what commands really printed or wrote.",
-  parameters,
-  async execute(args, context): Promise<ToolOutcome> {
-    const skill = requireSkill(context.skills, args.skill);
-    context.onSkillUsed(skill.name, 'run');
-    const { prepared, command } = await prepare(args, skill, context);
-    const result = await runCommand(prepared, command, context);
-    const collection = await collect(args, { prepared, result }, context);
-    return toOutcome(args, { prepared, command, result, collection }, context);
-  },
-});
+export function createSkillRunTool(config: SkillRunConfig): Tool {
+  return defineSkillTool({
+    name: 'skill_run',
+    ...skillRunText(config),
+    parameters: skillRunParameters,
+    async execute(args, context): Promise<ToolOutcome> {
+      const skill = requireSkill(context.skills, args.skill);
+      // What is not allowed starts no sandbox.
+      const line = lineOf(args, skill, config);
+      context.onSkillUsed(skill.name, 'run');
+      const run = await prepare(args, { skill, line, config }, context);
+      const ran = await runWithOutput(run.prepared, run.command, context);
+      const collection = await collect(run, ran, context);
+      return toOutcome(run, { ran, collection }, context);
+    },
+  });
+}
+
+function lineOf(args: SkillRunArguments, skill: Skill, config: SkillRunConfig): string {
+  const { cwd = '', env = {}, editor_text: text = '' } = args;
+  if (text !== '' && (env['EDITOR'] !== undefined || env['VISUAL'] !== undefined)) {
+    throw new SkillmillError(
+      'TOOL_INPUT_INVALID',
+      'editor_text sets EDITOR and VISUAL, and env names one of them: leave either out.',
+    );
+  }
+  const inSkillFolder = ['', '.', `$SKILLS_DIR/${skill.name}`].includes(cwd);
+  return commandLine(config, { command: args.command, env, inSkillFolder });
+}
 
 async function prepare(
-  args: Arguments,
-  skill: Skill,
+  args: SkillRunArguments,
+  { skill, line, config }: { skill: Skill; line: string; config: SkillRunConfig },
   context: ToolContext,
-): Promise<{ prepared: PreparedRun; command: Command }> {
+): Promise<Prepared> {
   const prepared = await context.workspace.prepare(skill);
   const { skillDir, runDir, sandbox } = prepared;
+  const place = { cwd: args.cwd ?? '', skillDir, runDir, workspaceDir: sandbox.workspaceDir };
+  const cwd = resolveWorkingFolder(place);
+  const { inputs, editor } = await stage(args, { skill, prepared, config }, context);
   const seconds =
     args.timeout === undefined || args.timeout === 0 ? defaultTimeoutSeconds : args.timeout;
   const command = {
-    line: args.command,
-    cwd: resolveWorkingFolder({
-      cwd: args.cwd ?? '',
-      skillDir,
-      runDir,
-      workspaceDir: sandbox.workspaceDir,
-    }),
+    line,
+    cwd,
     makeDir: runDir,
-    env: { ...prepared.env, ...args.env },
+    // What commands may write must not stand before the programs that the operator allows.
+    virtualEnvironment: isRestricted(config) ? undefined : `${skillDir}/.venv`,
+    env: { ...prepared.env, ...editor, ...args.env },
     stdin: args.stdin ?? '',
     timeoutMs: Math.max(1, Math.round(seconds * 1000)),
     outputLimitBytes,
   };
-  return { prepared, command };
+  return { args, prepared, command, inputs };
 }
 
-async function runCommand(
-  prepared: PreparedRun,
-  command: Command,
+/** Puts what a call asks for into the workspace; one that asks for nothing costs nothing. */
+async function stage(
+  args: SkillRunArguments,
+  { skill, prepared, config }: { skill: Skill; prepared: PreparedRun; config: SkillRunConfig },
   context: ToolContext,
-): Promise<CommandResult> {
+): Promise<{ inputs: readonly StagedInput[]; editor: Readonly<Record<string, string>> }> {
+  const { sandbox, runDir } = prepared;
+  const { blobs, artifacts, pins, skills } = context;
   try {
-    const { signal, onOutput } = context;
-    return await context.workspace.run(prepared, command, { signal, onOutput });
+    const inputs = await stageInputs(sandbox, inputsOf(args), runDir, {
+      ...{ blobs, artifacts, pins, stagedSkill: skill.name, hostFolders: config.hostInputs },
+      skillFiles: (name) => skills.readFiles(requireSkill(skills, name)),
+    });
+    const { editor_text: text = '' } = args;
+    if (text === '') return { inputs, editor: {} };
+    const { entries, program } = editorFiles(runDir, text);
+    await sandbox.put(entries, 'command');
+    const path = `${sandbox.workspaceDir}/${program}`;
+    return { inputs, editor: { EDITOR: path, VISUAL: path } };
   } catch (error) {
-    context.signal.throwIfAborted();
-    // The sandbox died under the command: the model may go on in a fresh one.
-    if (isSandboxLost(error)) {
-      throw new SkillmillError(
-        'TOOL_FAILED',
-        `The sandbox was lost while the command ran (${errorMessage(error)}). The next command gets a new one; files written before are gone.`,
-      );
-    }
+    await context.workspace.giveUpIfLost(error);
     throw error;
   }
 }
 
 async function collect(
-  args: Arguments,
-  { prepared, result }: { readonly prepared: PreparedRun; readonly result: CommandResult },
+  { args, prepared }: Prepared,
+  ran: RanCommand,
   context: ToolContext,
 ): Promise<Collection> {
-  const keepAll = args.save_as_artifacts === true;
+  const { outputs = {} } = args;
+  const keepAll = args.save_as_artifacts === true || outputs.save === true;
   try {
     return await collectOutputs(prepared.sandbox, context.blobs, {
-      globs: args.output_files ?? [],
+      globs: [...(args.output_files ?? []), ...(outputs.globs ?? [])],
+      limits: {
+        files: outputs.max_files,
+        fileBytes: outputs.max_file_bytes,
+        totalBytes: outputs.max_total_bytes,
+      },
       runDir: prepared.runDir,
-      leftNothing: result.leftNothing,
+      leftNothing: ran.result.leftNothing,
       isChanged: (path, fingerprint) => context.workspace.isChanged(path, fingerprint),
       keep: (path) => keepAll || path.startsWith(`${workspaceFolders.OUTPUT_DIR}/`),
     });
@@ -150,30 +147,27 @@ async function collect(
 }
 
 function toOutcome(
-  args: Arguments,
-  run: { prepared: PreparedRun; command: Command; result: CommandResult; collection: Collection },
+  { args, prepared, command, inputs }: Prepared,
+  { ran, collection }: { ran: RanCommand; collection: Collection },
   context: ToolContext,
 ): ToolOutcome {
-  const { command, result, collection, prepared } = run;
-  const artifacts = collection.files.flatMap(({ name, blob, mimeType }) =>
-    blob === undefined ? [] : [context.artifacts.save(name, blob, mimeType)],
-  );
+  const { result } = ran;
+  const naming = { prefix: args.artifact_prefix, template: args.outputs?.name_template };
+  const files = collection.files.map((file) => {
+    if (file.blob === undefined) return { file, artifact: undefined };
+    const name = artifactNameOf(file.name, naming);
+    return { file, artifact: context.artifacts.save(name, file.blob, file.mimeType) };
+  });
   const warnings = [
     ...prepared.warnings,
-    ...outputWarnings('stdout', result.stdout),
-    ...outputWarnings('stderr', result.stderr),
+    ...ran.warnings,
     ...(result.timedOut ? [`killed: it ran past its ${command.timeoutMs / 1000} s`] : []),
     ...(result.outOfMemory ? ['out of memory: the sandbox’s memory limit ended a process'] : []),
     ...collection.warnings,
   ];
+  const manifest = args.outputs === undefined ? undefined : { limitsHit: collection.limitsHit };
   const outcome = {
-    result: skillRunResult({
-      result,
-      files: collection.files,
-      artifacts,
-      warnings,
-      omitContent: args.omit_inline_content === true,
-    }),
+    result: skillRunResult({ result, files, warnings, inputs, text: textPlace(args), manifest }),
     exitCode: result.exitCode,
   };
   if (!result.timedOut) return outcome;
@@ -181,10 +175,8 @@ function toOutcome(
   return { ...outcome, error: new SkillmillError('COMMAND_TIMEOUT', message) };
 }
 
-function outputWarnings(name: string, output: CapturedOutput): string[] {
-  return output.droppedBytes === 0
-    ? []
-    : [
-        `${name} truncated: ${output.droppedBytes} of ${output.totalBytes} bytes left out of its middle`,
-      ];
+/** Text is given once: where `inline` is named the manifest has it, or nobody. */
+function textPlace({ omit_inline_content: omit, outputs }: SkillRunArguments): TextPlace {
+  if (omit === true || outputs?.inline === false) return 'nowhere';
+  return outputs?.inline === true ? 'manifest' : 'files';
 }

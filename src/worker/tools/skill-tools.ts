@@ -1,8 +1,9 @@
+import type { SkillRunConfig } from '../../shared/config/config.js';
 import { skillListDocsTool } from './skill-list-docs.js';
 import { skillListToolsTool } from './skill-list-tools.js';
 import { skillListTool } from './skill-list.js';
 import { skillLoadTool } from './skill-load.js';
-import { skillRunTool } from './skill-run.js';
+import { createSkillRunTool } from './skill-run.js';
 import { skillSelectDocsTool } from './skill-select-docs.js';
 import { skillSelectToolsTool } from './skill-select-tools.js';
 import type { Tool } from './tool.js';
@@ -19,7 +20,16 @@ const knowledge: readonly Tool[] = [
   skillSelectDocsTool,
 ];
 
+const unrestricted: SkillRunConfig = {
+  allowedCommands: undefined,
+  deniedCommands: undefined,
+  hostInputs: [],
+};
+
 /** The skill tools of a profile: the one list that both the prompt and the loop are made from. */
-export function skillTools(profile: SkillProfile): readonly Tool[] {
-  return profile === 'full' ? [...knowledge, skillRunTool] : knowledge;
+export function skillTools(
+  profile: SkillProfile,
+  run: SkillRunConfig = unrestricted,
+): readonly Tool[] {
+  return profile === 'full' ? [...knowledge, createSkillRunTool(run)] : knowledge;
 }

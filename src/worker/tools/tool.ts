@@ -5,6 +5,7 @@ import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import { describeFaults, inputFaults } from '../../shared/errors/describe-issues.js';
 import type { ToolDefinition } from '../model/model.js';
 import type { TurnArtifacts } from '../publish/turn-artifacts.js';
+import type { ArtifactPins } from '../session/pinned-artifacts.js';
 import type { SkillState } from '../session/skill-state.js';
 import type { TurnSkills } from '../skills/turn-skills.js';
 import type { TurnToolbox } from '../toolbox/turn-toolbox.js';
@@ -23,7 +24,8 @@ export interface ToolContext {
   readonly skills: TurnSkills;
   readonly skillState: SkillStateHolder;
   readonly workspace: Pick<Workspace, 'prepare' | 'run' | 'isChanged' | 'giveUpIfLost'>;
-  readonly artifacts: Pick<TurnArtifacts, 'save'>;
+  readonly artifacts: Pick<TurnArtifacts, 'save' | 'find' | 'names'>;
+  readonly pins: ArtifactPins;
   readonly toolbox: Pick<TurnToolbox, 'names' | 'schemasFor'>;
   readonly blobs: BlobStore;
   /** A command's output as it comes. */

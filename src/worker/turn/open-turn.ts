@@ -19,6 +19,7 @@ import {
   type SkillState,
 } from '../session/skill-state.js';
 import type { TurnSkills } from '../skills/turn-skills.js';
+import { pinnedBefore, type ArtifactPins } from '../session/pinned-artifacts.js';
 import { SessionSummary } from '../session/session-summary.js';
 import { listedBefore } from '../session/listed-tools.js';
 import { TurnBudget } from '../session/turn-budget.js';
@@ -40,6 +41,7 @@ export interface OpenTurn {
   readonly skillState: SkillStateHolder;
   readonly used: Map<string, string>;
   readonly artifacts: TurnArtifacts;
+  readonly pins: ArtifactPins;
   readonly limits: LimitKeeper;
   readonly budget: TurnBudget;
   readonly meter: TokenMeter;
@@ -78,7 +80,11 @@ export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<Op
     state: () => skillState.get(),
     listedBefore: listedBefore(session.skillState),
   });
-  const belt = createToolBelt({ skillTools: skillTools(config.profile), toolbox, turn });
+  const belt = createToolBelt({
+    skillTools: skillTools(config.profile, config.run),
+    toolbox,
+    turn,
+  });
   const shown = new ShownContent({
     turnId: turn.turnId,
     mode: config.mode,
@@ -115,6 +121,7 @@ export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<Op
       (artifact) => events.emit({ type: 'artifact.saved', artifact }),
       (name) => deps.redact.text(name),
     ),
+    pins: pinnedBefore(session.skillState),
     workspace: openWorkspace(deps, parts),
     ...usedSkills(skills, events),
   };

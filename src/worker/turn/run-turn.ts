@@ -73,6 +73,7 @@ function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<
         skillState,
         workspace,
         artifacts,
+        pins: open.pins,
         toolbox: open.toolbox,
         blobs: deps.blobsOf(turn.tenant),
         onSkillUsed,

@@ -14,7 +14,11 @@ export function commitOf(deps: TurnDeps, open: OpenTurn, end: FinalEnd): TurnCom
     result: resultOf(open, end),
     messages:
       end.kind === 'completed' ? messages : closeTranscript(open.turn.turnId, messages, end.error),
-    skills: { state: open.skillState.get(), listedTools: open.toolbox.listedNames },
+    skills: {
+      state: open.skillState.get(),
+      listedTools: open.toolbox.listedNames,
+      pins: open.pins,
+    },
     resultTtlSeconds: deps.resultTtlSeconds,
     sessionTtlSeconds: deps.sessionTtlSeconds,
   };

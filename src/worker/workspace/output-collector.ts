@@ -16,12 +16,20 @@ import {
 export interface CollectRequest {
   /** Globs relative to the workspace, `$OUTPUT_DIR` and its kin understood; none: what the command changed under `out/`. */
   readonly globs: readonly string[];
+  readonly limits?: CollectLimits | undefined;
   readonly runDir: string;
   /** True when out/ is known to be empty: nothing has to be looked for there. */
   readonly leftNothing: boolean;
   readonly isChanged: (path: string, fingerprint: string) => boolean;
   /** Is this file to be kept as a blob? */
   readonly keep: (path: string) => boolean;
+}
+
+/** Limits that are lower than our own; absent ones, and higher ones, are ours. */
+export interface CollectLimits {
+  readonly files?: number | undefined;
+  readonly fileBytes?: number | undefined;
+  readonly totalBytes?: number | undefined;
 }
 
 export interface CollectedFile {
@@ -38,6 +46,8 @@ export interface CollectedFile {
 
 export interface Collection {
   readonly files: readonly CollectedFile[];
+  /** Was something left out because of a limit? */
+  readonly limitsHit: boolean;
   readonly warnings: readonly string[];
 }
 
@@ -60,7 +70,7 @@ export async function collectOutputs(
   const warnings: string[] = [];
   const patterns = usablePatterns(sandbox, request, warnings);
   const isAuto = request.globs.length === 0;
-  if (isAuto && request.leftNothing) return { files: [], warnings: [] };
+  if (isAuto && request.leftNothing) return { files: [], warnings: [], limitsHit: false };
   const listing = await sandbox.list(foldersOf(patterns), listLimit);
   warnings.push(...listingWarnings(listing));
   // Every file is looked at, so that each is known to the next command's question.
@@ -68,13 +78,15 @@ export async function collectOutputs(
   const wanted = isAuto
     ? changed.filter((file) => file.path.startsWith(`${workspaceFolders.OUTPUT_DIR}/`))
     : matchGlobs(listing.files, patterns, warnings);
-  const chosen = withinLimits(wanted, isAuto ? autoCollectFiles : globCollectFiles, warnings);
+  const limits = limitsOf(request.limits ?? {}, isAuto ? autoCollectFiles : globCollectFiles);
+  const chosen = withinLimits(wanted, limits, warnings);
   const files: CollectedFile[] = [];
   for await (const file of sandbox.read(chosen.map(({ path }) => path))) {
     if ('error' in file) warnings.push(`${show(file.path)} was not collected: ${file.error}`);
     else files.push(await readOne(file, request.keep(file.path) ? blobs : undefined, warnings));
   }
-  return { files, warnings: bounded(warnings) };
+  const limitsHit = chosen.length < wanted.length || listing.truncated;
+  return { files, limitsHit, warnings: bounded(warnings) };
 }
 
 /** What a model is told must not grow with what a command left. */
@@ -107,20 +119,30 @@ function foldersOf(patterns: readonly string[]): readonly string[] {
   return topFolders.filter((folder) => folder === workspaceFolders.OUTPUT_DIR || isAsked(folder));
 }
 
+function limitsOf(given: CollectLimits, files: number): NumberLimits {
+  return {
+    files: Math.min(given.files ?? files, globCollectFiles),
+    fileBytes: Math.min(given.fileBytes ?? fileLimitBytes, fileLimitBytes),
+    totalBytes: Math.min(given.totalBytes ?? totalLimitBytes, totalLimitBytes),
+  };
+}
+
+type NumberLimits = Record<keyof CollectLimits, number>;
+
 function withinLimits(
   files: readonly WorkspaceFile[],
-  limit: number,
+  { files: limit, fileBytes, totalBytes }: NumberLimits,
   warnings: string[],
 ): readonly WorkspaceFile[] {
-  const fitting = files.filter((file) => file.sizeBytes <= fileLimitBytes);
+  const fitting = files.filter((file) => file.sizeBytes <= fileBytes);
   for (const file of files) {
-    if (file.sizeBytes > fileLimitBytes) {
+    if (file.sizeBytes > fileBytes) {
       warnings.push(
-        `${show(file.path)} was not collected: ${file.sizeBytes} bytes, over the limit of ${fileLimitBytes}`,
+        `${show(file.path)} was not collected: ${file.sizeBytes} bytes, over the limit of ${fileBytes}`,
       );
     }
   }
-  let room = totalLimitBytes;
+  let room = totalBytes;
   const taken = fitting.slice(0, limit).filter((file) => {
     const fits = file.sizeBytes <= room;
     if (fits) room -= file.sizeBytes;
@@ -128,7 +150,7 @@ function withinLimits(
   });
   if (taken.length < fitting.length) {
     warnings.push(
-      `${fitting.length - taken.length} more files were not collected: the limit is ${limit} files and ${totalLimitBytes} bytes a command`,
+      `${fitting.length - taken.length} more files were not collected: the limit is ${limit} files and ${totalBytes} bytes a command`,
     );
   }
   return taken;
@@ -199,6 +221,7 @@ function show(path: string): string {
 export function collectionFailed(error: unknown): Collection {
   return {
     files: [],
+    limitsHit: false,
     warnings: [`the command's files could not be collected: ${errorMessage(error)}`],
   };
 }

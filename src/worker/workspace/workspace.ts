@@ -41,7 +41,7 @@ export class Workspace {
   private readonly options: WorkspaceOptions;
   private sandbox: OpenSandbox | undefined;
   private staged = new Map<string, string>();
-  private runs = 0;
+  private lastRunAt = 0;
   private wasLost = false;
   /** Fingerprints of files as the command before left them, to tell what a command changed. */
   private readonly known = new Map<string, string>();
@@ -103,8 +103,7 @@ export class Workspace {
       : [];
     if (this.staged.get(skill.name) !== skill.digest) await this.stage(sandbox, skill);
     this.wasLost = false;
-    this.runs += 1;
-    const runDir = `runs/run_${String(this.runs).padStart(4, '0')}`;
+    const runDir = this.nextRunDir();
     return {
       sandbox,
       runDir,
@@ -115,6 +114,13 @@ export class Workspace {
       },
       warnings,
     };
+  }
+
+  /** Named for its time, and no other's: a session's later turns keep the folders of earlier ones. */
+  private nextRunDir(): string {
+    this.lastRunAt = Math.max(Date.now(), this.lastRunAt + 1);
+    const time = new Date(this.lastRunAt).toISOString().replace(/[-:.]/g, '');
+    return `${workspaceFolders.RUNS_DIR}/run_${time}`;
   }
 
   private async open(): Promise<OpenSandbox> {

@@ -80,7 +80,10 @@ export function contextOf(parts: ContextParts): ToolContext {
       save: () => {
         throw new Error('these tests save nothing');
       },
+      find: () => undefined,
+      names: () => [],
     },
+    pins: new Map(),
     blobs: { put: noSandbox, open: noSandbox },
     onOutput: () => undefined,
     onSkillUsed: parts.onSkillUsed ?? (() => undefined),

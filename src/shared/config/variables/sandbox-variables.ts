@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { whole } from '../env-values.js';
+import { absoluteFolders, commandList, whole } from '../env-values.js';
 import { variable } from './variable.js';
 
 /** Where commands run, and within what limits. */
@@ -76,5 +76,22 @@ export const sandboxVariables = {
     schema: whole(1, 86_400),
     default: '900',
     description: 'Seconds that a sandbox may wait for a turn before another takes its place',
+  }),
+  SKILLMILL_ALLOWED_COMMANDS: variable({
+    schema: commandList,
+    aliases: ['TRPC_AGENT_SKILL_RUN_ALLOWED_COMMANDS'],
+    description:
+      'Programs that skill_run may start, separated by commas or spaces; commands then run without a shell',
+  }),
+  SKILLMILL_DENIED_COMMANDS: variable({
+    schema: commandList,
+    aliases: ['TRPC_AGENT_SKILL_RUN_DENIED_COMMANDS'],
+    description:
+      'Programs that skill_run may not start, separated by commas or spaces; commands then run without a shell',
+  }),
+  SKILLMILL_HOST_INPUTS: variable({
+    schema: absoluteFolders,
+    description:
+      'Folders of the worker’s machine that skill_run may copy inputs from (host://), comma-separated; none if not set',
   }),
 } as const;

@@ -54,6 +54,7 @@ function requestFor(command: Command): ChannelRequest {
   const lines = [
     folder,
     command.makeDir ?? '',
+    command.virtualEnvironment === undefined ? '' : `${WORKSPACE}/${command.virtualEnvironment}`,
     fed ? '1' : '0',
     String(variables.length),
     ...variables.map(([name, value]) => `${name}=${value}`),

@@ -1,10 +1,11 @@
+import { activate } from '../activate.js';
 import { clearWay, makeDir } from '../make-dir.js';
 
 /** What turns into the command. All it has to know comes first on standard input, each closed by NUL: the folder to go to, one
- *  to make before (if any), whether input follows, how many variables follow, the variables (never as arguments: those anybody
+ *  to make before (if any), a Python environment (if any), whether input follows, how many variables follow, the variables (never as arguments: those anybody
  *  may see) and the line. A variable that bash would change or refuse (RANDOM, \`a-b\`, its own and ours) is set by env.
  *  Of all in the container commands are the first that the out-of-memory killer takes (1000). */
-const commandScript = `${makeDir}
+const commandScript = `${makeDir}${activate}
 next() {
   IFS= read -r -d '' "$1" || exit 126
 }
@@ -12,6 +13,7 @@ echo 1000 > /proc/self/oom_score_adj
 variables=()
 next folder
 next new
+next environment
 next fed
 next count
 for ((item = 0; item < count; item++)); do next "variables[item]"; done
@@ -30,6 +32,7 @@ for variable in "\${variables[@]}"; do
     export -- "$variable" 2>/dev/null
   fi
 done
+if [[ -n $environment ]]; then activate "$environment"; fi
 ((\${#odd[@]})) && exec /usr/bin/env -- "\${odd[@]}" /bin/bash -p -c 'exec -a bash /bin/bash -c -- "$1"' bash "$1"
 exec -a bash /bin/bash -c -- "$1"
 `;

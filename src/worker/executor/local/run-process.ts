@@ -2,7 +2,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { constants } from 'node:os';
+import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { activate } from '../activate.js';
 import { checkCommand } from '../check-command.js';
 import { graceMs, waitForStop, type StopCause } from '../command-stop.js';
 import type { Command, CommandResult, OutputStream } from '../command.js';
@@ -32,10 +34,11 @@ export interface ProcessPlace {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Makes the folder $4 (if any) below $3, enters the folder $2, then becomes the command ($1). */
-const wrapper = `${makeDir}
+/** Makes the folder $4 (if any) below $3, enters the folder $2, activates $5 (if any), then becomes the command ($1). */
+const wrapper = `${makeDir}${activate}
 if [[ -n $4 ]]; then make_dir "$3" "$4" || exit 126; fi
 cd -- "$2" || exit 126
+if [[ -n $5 ]]; then activate "$5"; fi
 exec -a bash /bin/bash -c -- "$1"
 `;
 
@@ -50,7 +53,9 @@ export async function runProcess(
   hooks.signal.throwIfAborted();
   const mark = randomUUID();
   const startedAt = performance.now();
-  const values = [command.line, folder, workspace, command.makeDir ?? ''];
+  const { virtualEnvironment } = command;
+  const environment = virtualEnvironment === undefined ? '' : join(workspace, virtualEnvironment);
+  const values = [command.line, folder, workspace, command.makeDir ?? '', environment];
   const child = spawn('/bin/bash', ['-p', '-c', wrapper, 'bash', ...values], {
     cwd: '/',
     env: { ...env, [MARKER]: mark },
