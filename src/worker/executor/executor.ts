@@ -80,6 +80,9 @@ export interface RunHooks {
 export interface Sandbox {
   /** The workspace's absolute path as a command sees it (`/workspace` in a container). */
   readonly workspaceDir: string;
+  /** A folder for the next command's own files, below runs/, that no other command of the session has. It need not be there:
+   *  give it as the command's `makeDir`. */
+  nextRunDir(): string;
   /** Puts entries into the workspace in order, making missing parent folders: `keeper` entries below skills/ (or
    *  metadata.json), `command` entries below work/, out/ and runs/. A link in the way is replaced, never followed; so is a
    *  file where a folder is to be; a folder that its owner has closed (chmod 000) is opened again.

@@ -41,7 +41,6 @@ export class Workspace {
   private readonly options: WorkspaceOptions;
   private sandbox: OpenSandbox | undefined;
   private staged = new Map<string, string>();
-  private lastRunAt = 0;
   private wasLost = false;
   /** Fingerprints of files as the command before left them, to tell what a command changed. */
   private readonly known = new Map<string, string>();
@@ -103,7 +102,7 @@ export class Workspace {
       : [];
     if (this.staged.get(skill.name) !== skill.digest) await this.stage(sandbox, skill);
     this.wasLost = false;
-    const runDir = this.nextRunDir();
+    const runDir = sandbox.nextRunDir();
     return {
       sandbox,
       runDir,
@@ -114,13 +113,6 @@ export class Workspace {
       },
       warnings,
     };
-  }
-
-  /** Named for its time, and no other's: a session's later turns keep the folders of earlier ones. */
-  private nextRunDir(): string {
-    this.lastRunAt = Math.max(Date.now(), this.lastRunAt + 1);
-    const time = new Date(this.lastRunAt).toISOString().replace(/[-:.]/g, '');
-    return `${workspaceFolders.RUNS_DIR}/run_${time}`;
   }
 
   private async open(): Promise<OpenSandbox> {

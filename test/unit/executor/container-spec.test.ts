@@ -7,9 +7,9 @@ const shape = { image: 'img:1', limits };
 
 describe('the container spec', () => {
   it('is exactly this: whatever changes here changes what a command may do', () => {
-    const { Entrypoint, ...spec } = containerSpec(shape, { a: 'b' });
+    const { Entrypoint, ...spec } = containerSpec(shape, 'runs/run_t', { a: 'b' });
     expect(Entrypoint.slice(0, 3)).toEqual(['/bin/bash', '-p', '-c']);
-    expect(Entrypoint.slice(4).filter((_, at) => at % 2 === 1)).toEqual([
+    expect(Entrypoint.slice(5).filter((_, at) => at % 2 === 1)).toEqual([
       'command',
       'put',
       'list',
@@ -73,7 +73,7 @@ describe('the container spec', () => {
     (memory, disk) => {
       const made = { ...limits, memoryBytes: memory * MIB, diskBytes: disk * MIB };
       checkLimits(made);
-      const { HostConfig } = containerSpec({ ...shape, limits: made }, {});
+      const { HostConfig } = containerSpec({ ...shape, limits: made }, 'runs/run_t', {});
       const sizes = Object.values(HostConfig.Tmpfs).map((options) =>
         Number(/size=(\d+)/.exec(options)?.[1]),
       );

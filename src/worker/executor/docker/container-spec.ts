@@ -46,15 +46,15 @@ function scratchSizes(limits: SandboxLimits): ScratchSizes {
   };
 }
 
-/** The engine's options for a sandbox: what a container may do is decided here and nowhere else. */
-export function containerSpec(shape: SandboxShape, labels: Record<string, string>) {
+/** The engine's options for a sandbox: what a container may do is decided here and nowhere else. `runs`: see `runsOf`. */
+export function containerSpec(shape: SandboxShape, runs: string, labels: Record<string, string>) {
   const { limits, network = 'none', runtime } = shape;
   const { tmpBytes, shmBytes } = scratchSizes(limits);
   return {
     Image: shape.image,
     Entrypoint: [
       ...['/bin/bash', '-p', '-c', supervisorScript, 'supervisor'],
-      ...supervisorArguments(sandboxScripts),
+      ...supervisorArguments(runs, sandboxScripts),
     ],
     Cmd: [],
     // Root without what makes it root (see CapAdd); it owns nothing and may write nowhere.

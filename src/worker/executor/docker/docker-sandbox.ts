@@ -20,6 +20,7 @@ import { putEntries } from './put-entries.js';
 import { runCommand, type CommandPlace } from './run-command.js';
 import type { OperationPlace } from './run-helper.js';
 import type { LiveContainer } from './live-container.js';
+import { runDirOf } from './supervisor-script.js';
 import { listFiles, readFiles } from './workspace-files.js';
 
 /** Who has to do with a container besides its sandbox. */
@@ -38,11 +39,16 @@ export class DockerSandbox implements OpenSandbox {
   readonly #ties: SandboxTies;
   readonly #serial = new Serial();
   #oomKills = 0;
+  #commands = 0;
   #gone: SkillmillError | undefined;
 
   constructor(live: LiveContainer, ties: SandboxTies) {
     this.#live = live;
     this.#ties = ties;
+  }
+
+  nextRunDir(): string {
+    return runDirOf(this.#live.runs, this.#commands + 1);
   }
 
   async put(list: EntryList, owner: EntryOwner): Promise<void> {
@@ -56,6 +62,7 @@ export class DockerSandbox implements OpenSandbox {
     checkCommand(command);
     return await this.#alone(async () => {
       hooks.signal.throwIfAborted();
+      this.#commands += 1;
       const { result, aborted, oomKills } = await runCommand(this.#place(), command, hooks);
       if (oomKills === undefined) this.#lose(sandboxLost('a command in it could not be ended'));
       if (aborted) hooks.signal.throwIfAborted();

@@ -7,16 +7,26 @@ import type { DockerEngine } from './docker-engine.js';
 const READY_MS = 30_000;
 const TOLD_BYTES = 8192;
 
-/** A container that was started, whose supervisor waits for requests. */
-export class LiveContainer {
+/** What is known of a container before it is made. */
+export interface ContainerPlace {
   readonly engine: DockerEngine;
   readonly name: string;
+  /** Where the folders of its commands are, see `runDirOf`. */
+  readonly runs: string;
+}
+
+/** A container that was started, whose supervisor waits for requests. */
+export class LiveContainer implements ContainerPlace {
+  readonly engine: DockerEngine;
+  readonly name: string;
+  readonly runs: string;
   readonly channel: Channel;
   #removal: Promise<void> | undefined;
 
-  constructor(engine: DockerEngine, name: string, channel: Channel) {
+  constructor({ engine, name, runs }: ContainerPlace, channel: Channel) {
     this.engine = engine;
     this.name = name;
+    this.runs = runs;
     this.channel = channel;
   }
 
@@ -34,15 +44,14 @@ export class LiveContainer {
 /** Makes and starts a container and waits until its workspace is made. What was made is the caller's to remove when this
  *  fails. @throws SkillmillError SANDBOX_UNAVAILABLE */
 export async function startLive(
-  engine: DockerEngine,
-  name: string,
+  place: ContainerPlace,
   spec: ReturnType<typeof containerSpec>,
 ): Promise<LiveContainer> {
-  const channel = new Channel(await engine.startAttached(name, spec));
+  const channel = new Channel(await place.engine.startAttached(place.name, spec));
   const told: string[] = [];
   try {
     await withDeadline(untilReady(channel, told), READY_MS, 'making its workspace');
-    return new LiveContainer(engine, name, channel);
+    return new LiveContainer(place, channel);
   } catch (thrown) {
     channel.destroy();
     const why = told.join('').slice(0, TOLD_BYTES).trim() || errorMessage(thrown);

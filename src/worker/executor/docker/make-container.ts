@@ -8,6 +8,7 @@ import { containerSpec, type SandboxShape } from './container-spec.js';
 import type { DockerEngine } from './docker-engine.js';
 import { sandboxLabels, type SandboxOwner } from './labels.js';
 import { startLive, type LiveContainer } from './live-container.js';
+import { runsOf } from './supervisor-script.js';
 
 const DEFAULT_LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** How long an aborted opening waits for the removal of what it made; after it the removal goes on alone. */
@@ -40,12 +41,11 @@ export async function makeContainer(
   const name = `skillmill-${randomUUID()}`;
   open.add(name);
   const lifetimeMs = options.maxLifetimeMs ?? DEFAULT_LIFETIME_MS;
-  const labels = sandboxLabels(options, job, new Date(), lifetimeMs);
-  const started = startLive(
-    engine,
-    name,
-    containerSpec({ ...options, image: job?.image ?? options.image }, labels),
-  );
+  const createdAt = new Date();
+  const labels = sandboxLabels(options, job, createdAt, lifetimeMs);
+  const runs = runsOf(createdAt);
+  const shape = { ...options, image: job?.image ?? options.image };
+  const started = startLive({ engine, name, runs }, containerSpec(shape, runs, labels));
   try {
     return await untilAbort(started, signal);
   } catch (thrown) {

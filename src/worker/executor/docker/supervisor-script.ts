@@ -9,10 +9,12 @@ export const ASK_SIGNAL = 'SIGUSR2';
 /** The signal at which the supervisor kills all that a request has started. */
 export const STOP_SIGNAL = 'SIGUSR1';
 
-/** What a shell that waits for a request does: the first lines on its standard input say which script it becomes. */
+/** What a shell that waits for a request does: it makes the folder $2 (if any) of the command that is likely to come, since that
+ *  costs a process; then the first lines on its standard input say which script it becomes. */
 const shellScript = `
 image_path=$1
-shift
+[[ -z $2 || -e $2 || -L $2 ]] || /bin/mkdir -m 0755 -- "$2" 2>/dev/null
+shift 2
 declare -A scripts
 for ((; $#; )); do scripts[$1]=$2; shift 2; done
 IFS= read -r -d '' kind && IFS= read -r -d '' script && IFS= read -r -d '' count || exit 126
@@ -48,6 +50,8 @@ eval "$script"
  *  forks nothing for it, so that a fork bomb cannot hold it up. A request that is out of step ends the container. */
 export const supervisorScript = `
 image_path=$PATH
+runs=$1
+shift
 declare -A scripts
 for ((; $# > 1; )); do scripts[$1]=$2; shift 2; done
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
@@ -139,16 +143,18 @@ report() {
 shell() {
   trap - INT QUIT
   if ((reopens)); then exec >/proc/self/fd/11 2>/proc/self/fd/12; else exec >&11 2>&12; fi
-  become "$1" "$shell_script" skillmill "$image_path" "\${shell_scripts[@]}"
+  become "$1" "$shell_script" skillmill "$image_path" "$2" "\${shell_scripts[@]}"
 }
 
 start_runner() {
-  exec 16> >(shell ${RUNNER}) || exit 1
+  local name
+  printf -v name '%s_%04d' "$runs" "$((commands + 1))"
+  exec 16> >(shell ${RUNNER} "$name") || exit 1
   runner=$!
 }
 
 start_keeper() {
-  exec 17> >(shell ${KEEPER}) || exit 1
+  exec 17> >(shell ${KEEPER} '') || exit 1
   keeper=$!
 }
 
@@ -173,6 +179,7 @@ serve() {
   local nonce=$1 given=() item left=0 quiet=0 feeding='' code
   for ((item = 0; item < $5 + $6; item++)); do IFS= read -r -d '' -u 10 "given[item]" || exit 1; done
   take_shell "$3"
+  [[ $2 == command ]] && ((commands++))
   printf '%s\\0' "$2" "$4" "$5" "\${given[@]}" >&18
   if (($7)); then
     pieces <&10 10<&- 11>&- 12>&- 13>&- 16>&- 17>&- 18>&- | "$tee" -p /dev/null >&18 10<&- 11>&- 12>&- 13>&- 16>&- 17>&- 18>&- &
@@ -195,7 +202,7 @@ for name in "\${!scripts[@]}"; do shell_scripts+=("$name" "\${scripts[$name]}");
 ${layoutSteps}
 chmod 0666 /proc/self/fd/11 /proc/self/fd/12 2>/dev/null
 exec 2>/dev/null >&2
-reopens=0 runner=0 keeper=0 spared=0
+reopens=0 runner=0 keeper=0 spared=0 commands=0
 (: >/proc/self/fd/11 >/proc/self/fd/12) && reopens=1
 trap 'interrupted=1 spared=0; end_all' USR1
 trap 'interrupted=1; ask_all' USR2
@@ -212,7 +219,22 @@ while :; do
 done
 `;
 
-/** The arguments of the supervisor: all scripts by name, so that no request carries one. */
-export function supervisorArguments(scripts: Readonly<Record<string, string>>): string[] {
-  return Object.entries({ ...scripts, shell: shellScript }).flat();
+/** The arguments of the supervisor: where its commands' folders are (see `runDirOf`), and all scripts by name, so that no request
+ *  carries one. */
+export function supervisorArguments(
+  runs: string,
+  scripts: Readonly<Record<string, string>>,
+): string[] {
+  return [`/workspace/${runs}`, ...Object.entries({ ...scripts, shell: shellScript }).flat()];
+}
+
+/** Where the folders of a container's commands are: named for the time, so that those of another container of the session
+ *  have other names. */
+export function runsOf(createdAt: Date): string {
+  return `runs/run_${createdAt.toISOString().replace(/[-:.]/g, '')}`;
+}
+
+/** The folder of the n-th command, counted from 1: the supervisor makes it ahead. */
+export function runDirOf(runs: string, command: number): string {
+  return `${runs}_${String(command).padStart(4, '0')}`;
 }

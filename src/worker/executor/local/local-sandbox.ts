@@ -52,11 +52,17 @@ export class LocalSandbox implements OpenSandbox {
   readonly #serial = new Serial();
   readonly #closing = new AbortController();
   #removal: Promise<void> | undefined;
+  #lastRunAt = 0;
 
   constructor(folders: LocalFolders, ties: LocalTies) {
     this.workspaceDir = folders.workspace;
     this.#folders = folders;
     this.#ties = ties;
+  }
+
+  nextRunDir(): string {
+    this.#lastRunAt = Math.max(Date.now(), this.#lastRunAt + 1);
+    return `runs/run_${new Date(this.#lastRunAt).toISOString().replace(/[-:.]/g, '')}`;
   }
 
   async put(list: EntryList, owner: EntryOwner): Promise<void> {
