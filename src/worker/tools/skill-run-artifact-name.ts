@@ -15,7 +15,7 @@ export function artifactNameFault(part: string): string | undefined {
     : undefined;
 }
 
-/** The name under which a file of the workspace is kept. */
+/** The name under which a file of the workspace is kept: always a relative path without `..`. */
 export function artifactNameOf(
   path: string,
   {
@@ -34,5 +34,7 @@ export function artifactNameOf(
   };
   const filled = template.replace(placeholder, (_, key: string) => parts[key] ?? '');
   const name = filled === template ? `${template}${path}` : filled;
-  return `${prefix}${name}`;
+  const whole = `${prefix}${name}`;
+  // What odd file names make of a template may be no path: then the file keeps its own.
+  return whole.split('/').some((part) => ['', '.', '..'].includes(part)) ? path : whole;
 }

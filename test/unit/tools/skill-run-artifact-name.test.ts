@@ -16,6 +16,15 @@ it.each([
   expect(artifactNameOf('out/d/a.tar.gz', naming)).toBe(name);
 });
 
+it.each([
+  ['out/..x', { template: '{stem}{stem}' }],
+  ['out/plain', { template: '{ext}' }],
+  ['out/plain', { template: 'kept/{ext}' }],
+  ['out/plain', { prefix: 'a//' }],
+])('of %s with %j stays what it is', (path, naming) => {
+  expect(artifactNameOf(path, naming)).toBe(path);
+});
+
 it.each(['/x', '../x', 'a/../b', './x', 'a\nb', 'a\0b', 'x'.repeat(201)])(
   'may not have %j in it',
   (part) => {
