@@ -78,6 +78,10 @@ export const requirements = {
     '`skillmill usage` adds up what every turn used and cost, by session, tenant, model and skill',
   'hostile-model':
     'nothing that a model replies ends a worker, hides a result or spoils a session’s history',
+  'left-behind':
+    'what a killed worker leaves is removed by the others, who say nothing of what another removed first; what the living hold stays',
+  'hostile-suite':
+    'whatever a command attacks, the next one of its turn returns the right bytes and finds its files; nothing is left on the host',
   'hostile-command':
     'nothing that a command does holds a worker up or fails its turn’s other steps',
   secrets: 'the operator’s keys and passwords are in no result, event, error, log or record',
