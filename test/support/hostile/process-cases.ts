@@ -129,7 +129,7 @@ os.fork() or s.accept()
 import os, signal, time
 if os.fork() == 0:
     signal.signal(signal.SIGALRM, lambda *a: open(os.environ['OUTPUT_DIR'] + '/late', 'w'))
-    signal.setitimer(signal.ITIMER_REAL, 0.3)
+    signal.setitimer(signal.ITIMER_REAL, 60)
     while True: time.sleep(1)
 print('set')
 `,
