@@ -1,9 +1,11 @@
 import { defineConfig } from 'vitest/config';
 
-const project = (name: string, timeoutMs: number) => ({
+/** A project whose files share their imports takes a third less: they change nothing that another sees. */
+const project = (name: string, timeoutMs: number, isolate = true) => ({
   extends: true as const,
   test: {
     name,
+    isolate,
     include: [`test/${name}/**/*.test.ts`],
     testTimeout: timeoutMs,
     hookTimeout: Math.max(timeoutMs, 60_000),
@@ -16,10 +18,10 @@ export default defineConfig({
     // Two cores: more workers only make each other's deadlines fail.
     maxWorkers: 2,
     projects: [
-      project('unit', 10_000),
-      project('arch', 60_000),
-      project('pins', 10_000),
-      project('redis', 30_000),
+      project('unit', 10_000, false),
+      project('arch', 60_000, false),
+      project('pins', 10_000, false),
+      project('redis', 30_000, false),
       project('conformance', 120_000),
       project('e2e', 180_000),
     ],

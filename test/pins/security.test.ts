@@ -9,7 +9,7 @@ const cases = hostileCases();
 
 it('docs/security.md lists every attack of the hostile suite', async () => {
   const markdown = await readFile(join(projectDir, 'docs', 'security.md'), 'utf8');
-  const section = markdown.split('\n## What is attacked in every test run\n')[1]?.split('\n## ')[0];
+  const section = markdown.split('\n## What is attacked in the tests\n')[1]?.split('\n## ')[0];
   const rows = (section ?? '')
     .split('\n')
     .filter((line) => line.startsWith('|'))

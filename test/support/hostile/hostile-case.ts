@@ -47,14 +47,25 @@ export interface HostileCase {
   readonly alone?: true;
 }
 
-/** How large the costly cases are: `npm test` runs them small, `npm run test:hostile` in full. */
+/** How large the costly cases are, and how many of those that need a job of their own are run: `npm test` runs some of them, and small,
+ *  `npm run test:hostile` all of them in full. */
 export interface Scale {
   readonly floodBytes: number;
   readonly files: number;
   readonly bombSeconds: number;
+  /** Those with a job of their own that are run; all when absent. */
+  readonly alone?: readonly string[];
 }
 
-export const small: Scale = { floodBytes: 64 * 1024 * 1024, files: 12_000, bombSeconds: 1 };
+export const small: Scale = {
+  floodBytes: 64 * 1024 * 1024,
+  files: 12_000,
+  bombSeconds: 1,
+  alone: [
+    ...['fork-bomb', 'memory-many', 'disk-bomb', 'removes-all', 'many-files'],
+    ...['link-out', 'fifo', 'mode-zero', 'names-bytes'],
+  ],
+};
 export const full: Scale = { floodBytes: 1024 * 1024 * 1024, files: 100_000, bombSeconds: 5 };
 
 /** A call and what comes of it. */

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import fc from 'fast-check';
-import { expect, it, onTestFinished } from 'vitest';
+import { expect, it, onTestFinished, vi } from 'vitest';
+import { tempDir } from '../../support/temp-dir.js';
 import { OutputSpill } from '../../../src/worker/workspace/output-spill.js';
 
 function open(): OutputSpill {
@@ -38,9 +38,11 @@ it('stops at 8 MiB, between characters, and says so', async () => {
 });
 
 it('leaves no file behind, not even while it is open', async () => {
+  const folder = await tempDir();
+  vi.stubEnv('TMPDIR', folder);
+  onTestFinished(() => void vi.unstubAllEnvs());
   const spill = open();
   spill.add('x'.repeat(100_000));
-  const names = await readdir(tmpdir());
-  expect(names.filter((name) => name.startsWith('skillmill-output-'))).toEqual([]);
+  expect(await readdir(folder)).toEqual([]);
   expect((await spill.content()).byteLength).toBe(100_000);
 });
