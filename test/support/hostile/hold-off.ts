@@ -19,9 +19,12 @@ const isEngine = await engineAnswers();
 export function holdOff(scale: Scale, cite: (sentence: string) => string): void {
   const cases = hostileCases(scale);
   const { alone } = scale;
-  const turns = planTurns(cases).filter(
-    (turn) => turn.cases.length > 1 || alone === undefined || alone.includes(turn.id),
+  const all = planTurns(cases);
+  const shared = all.filter((turn) => turn.cases.length > 1).slice(0, scale.sharedJobs);
+  const apart = all.filter(
+    (turn) => turn.cases.length === 1 && (alone === undefined || alone.includes(turn.id)),
   );
+  const turns = [...apart, ...shared];
 
   describe.skipIf(!isEngine)('commands that attack', () => {
     let suite: HostileSuite;

@@ -55,12 +55,15 @@ export interface Scale {
   readonly bombSeconds: number;
   /** Those with a job of their own that are run; all when absent. */
   readonly alone?: readonly string[];
+  /** How many of the jobs that several share are run; all when absent. */
+  readonly sharedJobs?: number;
 }
 
 export const small: Scale = {
   floodBytes: 64 * 1024 * 1024,
   files: 12_000,
   bombSeconds: 1,
+  sharedJobs: 4,
   alone: [
     ...['fork-bomb', 'memory-many', 'disk-bomb', 'removes-all', 'many-files'],
     ...['link-out', 'fifo', 'mode-zero', 'names-bytes'],

@@ -13,7 +13,8 @@ export const STOP_SIGNAL = 'SIGUSR1';
  *  costs a process; then the first lines on its standard input say which script it becomes. */
 const shellScript = `
 image_path=$1
-[[ -z $2 || -e $2 || -L $2 ]] || /bin/mkdir -m 0755 -- "$2" 2>/dev/null
+# Together, since bash itself would tell of a mkdir that the end of another request kills.
+{ [[ -z $2 || -e $2 || -L $2 ]] || /bin/mkdir -m 0755 -- "$2"; } 2>/dev/null
 shift 2
 declare -A scripts
 for ((; $#; )); do scripts[$1]=$2; shift 2; done
