@@ -13,6 +13,8 @@ export const requirements = {
   'model-down':
     'a model that answers 500 three times fails the turn with MODEL_UNAVAILABLE, exit 1, and the next turn works',
   'no-sandbox-left': 'no container is left after a turn, whatever its end',
+  'warm-pool':
+    'sandboxes are made ahead, serve one turn each, are replaced, and are noted in Redis with the turn that they serve',
   'files-in': 'files of a request are in work/inputs, byte for byte',
   'files-binary': 'artifacts are byte for byte what the command wrote, binary and large ones too',
   'links-not-followed': 'a link that a command leaves in out/ is never followed',

@@ -87,8 +87,8 @@ function expectText(what: string, got: string, wanted: string | RegExp): void {
 }
 
 function expectWarnings(got: readonly string[], wanted: readonly RegExp[]): void {
-  expect(got, 'warnings').toHaveLength(wanted.length);
-  for (const [index, pattern] of wanted.entries()) expect(got[index]).toMatch(pattern);
+  // All at once, so that what was not wanted is shown.
+  expect(got, 'warnings').toEqual(wanted.map((pattern): unknown => expect.stringMatching(pattern)));
 }
 
 function expectFiles(

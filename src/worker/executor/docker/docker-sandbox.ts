@@ -12,6 +12,7 @@ import {
   type ReadFile,
   type RunHooks,
 } from '../executor.js';
+import { runDirOf } from '../run-dirs.js';
 import { isSandboxLost, sandboxLost } from '../sandbox-failure.js';
 import { Serial } from '../serial.js';
 import { untilAbort } from '../../async/until-abort.js';
@@ -20,7 +21,6 @@ import { putEntries } from './put-entries.js';
 import { runCommand, type CommandPlace } from './run-command.js';
 import type { OperationPlace } from './run-helper.js';
 import type { LiveContainer } from './live-container.js';
-import { runDirOf } from './supervisor-script.js';
 import { listFiles, readFiles } from './workspace-files.js';
 
 /** Who has to do with a container besides its sandbox. */

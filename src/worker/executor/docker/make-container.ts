@@ -3,12 +3,12 @@ import { errorMessage } from '../../../shared/errors/skillmill-error.js';
 import { within } from '../../async/deadline.js';
 import type { ExecutorLog } from '../executor-log.js';
 import type { SandboxJob } from '../executor.js';
+import { runsOf } from '../run-dirs.js';
 import { untilAbort } from '../../async/until-abort.js';
 import { containerSpec, type SandboxShape } from './container-spec.js';
 import type { DockerEngine } from './docker-engine.js';
 import { sandboxLabels, type SandboxOwner } from './labels.js';
 import { startLive, type LiveContainer } from './live-container.js';
-import { runsOf } from './supervisor-script.js';
 
 const DEFAULT_LIFETIME_MS = 24 * 60 * 60 * 1000;
 /** How long an aborted opening waits for the removal of what it made; after it the removal goes on alone. */

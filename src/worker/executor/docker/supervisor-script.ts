@@ -228,14 +228,3 @@ export function supervisorArguments(
 ): string[] {
   return [`/workspace/${runs}`, ...Object.entries({ ...scripts, shell: shellScript }).flat()];
 }
-
-/** Where the folders of a container's commands are: named for the time, so that those of another container of the session
- *  have other names. */
-export function runsOf(createdAt: Date): string {
-  return `runs/run_${createdAt.toISOString().replace(/[-:.]/g, '')}`;
-}
-
-/** The folder of the n-th command, counted from 1: the supervisor makes it ahead. */
-export function runDirOf(runs: string, command: number): string {
-  return `${runs}_${String(command).padStart(4, '0')}`;
-}

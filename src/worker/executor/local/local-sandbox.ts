@@ -12,6 +12,7 @@ import {
   type RunHooks,
 } from '../executor.js';
 import { putFailed } from '../put-failure.js';
+import { runDirOf, runsOf } from '../run-dirs.js';
 import { sandboxLost, sandboxUnavailable } from '../sandbox-failure.js';
 import { Serial } from '../serial.js';
 import { untilAbort } from '../../async/until-abort.js';
@@ -52,7 +53,8 @@ export class LocalSandbox implements OpenSandbox {
   readonly #serial = new Serial();
   readonly #closing = new AbortController();
   #removal: Promise<void> | undefined;
-  #lastRunAt = 0;
+  readonly #runs = runsOf(new Date());
+  #commands = 0;
 
   constructor(folders: LocalFolders, ties: LocalTies) {
     this.workspaceDir = folders.workspace;
@@ -61,8 +63,7 @@ export class LocalSandbox implements OpenSandbox {
   }
 
   nextRunDir(): string {
-    this.#lastRunAt = Math.max(Date.now(), this.#lastRunAt + 1);
-    return `runs/run_${new Date(this.#lastRunAt).toISOString().replace(/[-:.]/g, '')}`;
+    return runDirOf(this.#runs, this.#commands + 1);
   }
 
   async put(list: EntryList, owner: EntryOwner): Promise<void> {
@@ -80,6 +81,7 @@ export class LocalSandbox implements OpenSandbox {
 
   async run(command: Command, hooks: RunHooks): Promise<CommandResult> {
     return await this.#alone(async () => {
+      this.#commands += 1;
       const signal = AbortSignal.any([hooks.signal, this.#closing.signal]);
       const folder = join(this.#folders.workspace, command.cwd);
       const { workspace } = this.#folders;
