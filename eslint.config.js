@@ -4,6 +4,7 @@ import importX, { createNodeResolver } from 'eslint-plugin-import-x';
 
 /** Each vendor appears behind one module; every other file speaks our own types (docs/architecture.md). */
 const fences = [
+  { vendor: '@aws-sdk', home: 'src/shared/blobs/s3-bucket.ts' },
   { vendor: '@modelcontextprotocol', home: 'src/worker/toolbox/mcp-client.ts' },
   { vendor: 'bullmq', home: 'src/shared/queue' },
   { vendor: 'ioredis', home: 'src/shared/redis' },

@@ -2,7 +2,7 @@
 #
 # Finds or starts what the demo and the tests need: a Redis, a Docker engine, images, Compose.
 #
-#   scripts/services.sh [--install] --env FILE [redis] [docker] [compose]
+#   scripts/services.sh [--install] --env FILE [redis] [s3] [docker] [compose]
 #                       [images | runner-image worker-image redis-image]
 #   scripts/services.sh stop --env FILE
 #
@@ -18,6 +18,7 @@
 #   SKILLMILL_EXECUTOR_WHY        why, in one sentence
 #   DOCKER_HOST, DOCKER_GID       where the engine is, if not at the usual socket; who owns the socket
 #   TESTCONTAINERS_RYUK_DISABLED  true where its helper image cannot be pulled
+#   SKILLMILL_TEST_S3             swift where the tests can start an S3 server
 #   SERVICES_COMPOSE              "docker compose" or "docker-compose"
 #   SERVICES_REDIS_{PID,PORT,DIR} a Redis that `stop` has to end
 set -euo pipefail
@@ -247,6 +248,22 @@ ensure_redis() {
     'REDIS_URL, or install redis-server; --install would do that on Debian or Ubuntu, as root or' \
     'with password-less sudo.'
   start_private_redis
+}
+
+# --- S3 ----------------------------------------------------------------------------------------
+
+# The tests start OpenStack Swift with its S3 layer themselves, one of their own each.
+ensure_s3() {
+  if ! has swift-proxy-server && may_install; then
+    apt_install swift-proxy swift-account swift-container swift-object || say 'could not install Swift.'
+  fi
+  if has swift-proxy-server; then
+    put SKILLMILL_TEST_S3 swift
+    return
+  fi
+  ! in_ci || fail 'CI needs an S3 server: Swift could not be installed.'
+  say 'no S3 server: tests against S3 are left out. Install swift-proxy, swift-account,' \
+    'swift-container and swift-object (--install does).'
 }
 
 # --- the Docker engine -----------------------------------------------------------------------
@@ -620,7 +637,7 @@ read_arguments() {
       stop) COMMAND=stop ;;
       images) WANTED+=' docker runner-image worker-image redis-image' ;;
       runner-image | worker-image | redis-image | compose) WANTED+=" docker $1" ;;
-      redis | docker) WANTED+=" $1" ;;
+      redis | s3 | docker) WANTED+=" $1" ;;
       *) say "unknown argument: $1" && exit 2 ;;
     esac
     shift
@@ -645,6 +662,7 @@ start() {
   SCRATCH=$(mktemp -d /var/tmp/skillmill-services.XXXXXX)
   (umask 077 && : >"$ENV_FILE")
   ! wants redis || ensure_redis
+  ! wants s3 || ensure_s3
   ! wants docker || ensure_docker
 }
 

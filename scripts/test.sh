@@ -21,7 +21,7 @@ stop_services() {
 }
 trap stop_services EXIT
 
-scripts/services.sh ${install[@]+"${install[@]}"} --env "$env_file" redis docker compose images
+scripts/services.sh ${install[@]+"${install[@]}"} --env "$env_file" redis s3 docker compose images
 while IFS='=' read -r name value; do export "$name=$value"; done <"$env_file"
 
 # The end-to-end tests start the built command line.

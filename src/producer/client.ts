@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openBlobStore, openFolderStore } from '../shared/blobs/open-blob-store.js';
+import { openBlobStore, openSharedStore } from '../shared/blobs/open-blob-store.js';
 import { loadConfig } from '../shared/config/load-config.js';
 import type { StoreConfig } from '../shared/config/config.js';
 import {
@@ -68,7 +68,7 @@ function openClient(config: StoreConfig): Client {
   const redis = connectRedis(redisUrls, 'client');
   const queue = createTurnQueue(redis);
   const blobs = openBlobStore(redis, config);
-  const inputs = openFolderStore(redis, config);
+  const inputs = openSharedStore(redis, config);
   const context: EnqueueContext = { client: redis, queue, blobs: inputs, tenant };
   const closing = new AbortController();
   let reachable: Promise<void> | undefined;

@@ -1,4 +1,6 @@
-import { isSharedFolder } from '../shared/blobs/shared-folder-check.js';
+import type { BlobKeeper } from '../shared/blobs/blob-store.js';
+import { blobPlace, openBlobKeeper } from '../shared/blobs/open-blob-store.js';
+import { isSharedStore } from '../shared/blobs/shared-store-check.js';
 import { checkWorkerConfig, type Config } from '../shared/config/config.js';
 import { SkillmillError } from '../shared/errors/skillmill-error.js';
 import { readOperatorConfig, type OperatorConfig } from '../shared/config/operator-config.js';
@@ -83,18 +85,17 @@ export async function startWorker(config: Config, given?: OperatorConfig): Promi
     toolbox = await openToolbox(loaded, { log, redact, lookUp });
     const gate = createSkillGate({ entries, inventory: new SandboxInventory(executor), log });
     await reportSkills({ repository, gate, logger, operator });
-    if (!(await isSharedFolder(redis, config.store.dataDir))) {
+    const blobs = openBlobKeeper(config.store);
+    if (!(await isSharedStore(redis, blobs))) {
       logger.log(
         'warn',
-        'the data folder is not the one that this Redis knows: files over 256 KiB cannot be kept here',
-        {
-          dataDir: config.store.dataDir,
-        },
+        'files over 256 KiB cannot be kept: this blob store cannot be used, or is not the one that this Redis knows',
+        { store: blobPlace(config.store) },
       );
     }
     await beat(redis, workerId);
     const skills = { repository, operator, gate, lock };
-    return run({ config, workerId, logger, redact, redis, executor, toolbox, ...skills });
+    return run({ config, workerId, logger, redact, redis, blobs, executor, toolbox, ...skills });
   } catch (error) {
     const steps = [() => toolbox?.close(), () => repository.close(), () => closeRedis(redis)];
     await releaseAll(steps).catch(() => undefined); // what went wrong first is told
@@ -107,6 +108,7 @@ interface WorkerParts {
   readonly workerId: string;
   readonly logger: Logger;
   readonly redis: RedisClient;
+  readonly blobs: BlobKeeper;
   readonly executor: Executor;
   readonly repository: SkillRepository;
   readonly toolbox: Toolbox;
@@ -117,12 +119,14 @@ interface WorkerParts {
 }
 
 /** What no log line, event or result may show. */
-function secretsOf({ model }: Config, { skillEntries }: OperatorConfig): string[] {
+function secretsOf({ model, store }: Config, { skillEntries }: OperatorConfig): string[] {
   const ofSkills = [...skillEntries.values()].flatMap(({ env, apiKey }) => [
     ...Object.values(env),
     ...(apiKey === undefined ? [] : [apiKey]),
   ]);
-  return model.apiKey === undefined ? ofSkills : [...ofSkills, model.apiKey];
+  const { secretAccessKey, sessionToken } = store.s3?.credentials ?? {};
+  const own = [model.apiKey, secretAccessKey, sessionToken];
+  return [...ofSkills, ...own.filter((secret) => secret !== undefined)];
 }
 
 function run(parts: WorkerParts): RunningWorker {
@@ -181,11 +185,11 @@ function stopping(): SkillmillError {
   return new SkillmillError('HANDED_OVER', 'The worker stops; another one goes on with the turn.');
 }
 
-/** Keeps up what others read of this worker: that it lives, and which data folder is in use. */
-async function signOfLife({ redis, workerId, config }: WorkerParts): Promise<void> {
+/** Keeps up what others read of this worker: that it lives, and which blob store is in use. */
+async function signOfLife({ redis, workerId, blobs }: WorkerParts): Promise<void> {
   await beat(redis, workerId);
   await keepSandboxNotes(redis, workerId);
-  await isSharedFolder(redis, config.store.dataDir);
+  await isSharedStore(redis, blobs);
 }
 
 /** What a worker does beside its turns. */

@@ -87,6 +87,8 @@ export const requirements = {
   'hostile-command':
     'nothing that a command does holds a worker up or fails its turn’s other steps',
   secrets: 'the operator’s keys and passwords are in no result, event, error, log or record',
+  'blobs-s3':
+    'files over 256 KiB travel through a bucket of an S3 server between clients and workers that share no folder',
   'schema-published': 'the contracts can be had as JSON Schema',
   'skills-list':
     '`skills list` and `show` tell of every skill and of all that is wrong, without Redis; they print nothing that a terminal would obey',

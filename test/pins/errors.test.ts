@@ -4,6 +4,8 @@ import { SkillmillError } from '../../src/shared/errors/skillmill-error.js';
 
 // [code, retryable, exit code]. A code may be added; none is ever renamed, removed or given another meaning.
 const pinned: [string, boolean, number][] = [
+  ['BLOB_CORRUPT', false, 1],
+  ['BLOB_NOT_FOUND', true, 3],
   ['BLOB_UNAVAILABLE', true, 3],
   ['CANCELLED', false, 130],
   ['COMMAND_TIMEOUT', false, 1],
@@ -47,7 +49,13 @@ it('error codes, what may be tried again, exit codes', () => {
 it('what fails an attempt, so that the turn is tried again', () => {
   const failing = Object.entries(errorPolicies).filter(([, policy]) => policy.failsAttempt);
   expect(failing.map(([code]) => code).sort()).toEqual([
-    ...['BLOB_UNAVAILABLE', 'INTERNAL', 'REDIS_UNAVAILABLE', 'SANDBOX_UNAVAILABLE'],
+    ...[
+      'BLOB_NOT_FOUND',
+      'BLOB_UNAVAILABLE',
+      'INTERNAL',
+      'REDIS_UNAVAILABLE',
+      'SANDBOX_UNAVAILABLE',
+    ],
   ]);
 });
 

@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import { openBlobStore } from '../../src/shared/blobs/open-blob-store.js';
-import { isSharedFolder } from '../../src/shared/blobs/shared-folder-check.js';
+import { createFolderBlobStore } from '../../src/shared/blobs/folder-blob-store.js';
+import { isSharedStore } from '../../src/shared/blobs/shared-store-check.js';
 import { tempDir } from '../support/temp-dir.js';
 import { tenant } from './session-line.js';
 import { useRedis } from './use-redis.js';
@@ -21,6 +22,8 @@ const openIn = (dataDir: string) =>
     ...{ redisUrls: [], tenant, resultTtlSeconds: ttl, sessionTtlSeconds: 1 },
     dataDir,
   });
+
+const isSharedFolder = (dir: string) => isSharedStore(redis.client, createFolderBlobStore(dir));
 
 const pieces = async function* (bytes: Buffer, size: number) {
   for (let at = 0; at < bytes.length; at += size) {
@@ -59,7 +62,7 @@ describe('small blobs', () => {
     const { sha256 } = await blobs.put([Buffer.from('right')]);
     await redis.client.set(keyOf(sha256), 'wrong');
     await expect(buffer(await blobs.open(sha256))).rejects.toMatchObject({
-      code: 'BLOB_UNAVAILABLE',
+      code: 'BLOB_CORRUPT',
     });
   });
 });
@@ -104,18 +107,18 @@ describe('large blobs', () => {
     for (const bytes of [randomBytes(limit + 1), randomBytes(5), Buffer.alloc(0)]) {
       await writeFile(fileOf(dir, sha256), bytes);
       await expect(buffer(await blobs.open(sha256))).rejects.toMatchObject({
-        code: 'BLOB_UNAVAILABLE',
+        code: 'BLOB_CORRUPT',
       });
     }
   });
 
-  it('that are gone are BLOB_UNAVAILABLE, with what to do', async () => {
+  it('that are gone are BLOB_NOT_FOUND, with what to do', async () => {
     const dir = await tempDir();
     const blobs = openIn(dir);
     const { sha256 } = await blobs.put([randomBytes(limit + 1)]);
     await rm(fileOf(dir, sha256));
     await expect(blobs.open(sha256)).rejects.toMatchObject({
-      code: 'BLOB_UNAVAILABLE',
+      code: 'BLOB_NOT_FOUND',
       message: expect.stringContaining('SKILLMILL_DATA_DIR') as string,
     });
   });
@@ -137,21 +140,19 @@ describe('the shared folder', () => {
     const bytes = randomBytes(limit + 1);
     const { sha256 } = await openIn(dir).put([bytes]);
     expect((await buffer(await openIn(dir).open(sha256))).equals(bytes)).toBe(true);
-    expect(await isSharedFolder(redis.client, dir)).toBe(true);
+    expect(await isSharedFolder(dir)).toBe(true);
   });
 
   it('is one folder also when many come first at once', async () => {
     const dirs = await Promise.all([1, 2, 3].map(() => tempDir()));
-    const answers = await Promise.all(
-      [...dirs, ...dirs].map((dir) => isSharedFolder(redis.client, dir)),
-    );
+    const answers = await Promise.all([...dirs, ...dirs].map((dir) => isSharedFolder(dir)));
     expect(answers.filter(Boolean)).toHaveLength(2);
     expect(answers.slice(0, 3)).toEqual(answers.slice(3));
   });
 
   it('is asked for again after it was refused, since it may be mounted later', async () => {
     const [first, second] = [await tempDir(), await tempDir()];
-    await isSharedFolder(redis.client, first);
+    await isSharedFolder(first);
     const blobs = openIn(second);
     await expect(blobs.put([randomBytes(limit + 1)])).rejects.toThrow();
     await writeFile(join(second, 'folder-id'), await readFile(join(first, 'folder-id')));
@@ -161,7 +162,7 @@ describe('the shared folder', () => {
   it('is none when it cannot be made', async () => {
     const file = join(await tempDir(), 'a-file');
     await writeFile(file, '');
-    expect(await isSharedFolder(redis.client, file)).toBe(false);
+    expect(await isSharedFolder(file)).toBe(false);
     await expect(openIn(file).put([randomBytes(limit + 1)])).rejects.toMatchObject({
       code: 'BLOB_UNAVAILABLE',
     });

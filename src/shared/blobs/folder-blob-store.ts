@@ -1,90 +1,179 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { access, mkdir, open, rename, rm } from 'node:fs/promises';
+import {
+  access,
+  link,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
-import { PassThrough, type Readable } from 'node:stream';
 import { SkillmillError, errorMessage } from '../errors/skillmill-error.js';
-import type { BlobInfo, BlobSource, BlobStore } from './blob-store.js';
+import { checkedSha256, hashed, verified } from './blob-bytes.js';
+import type { BlobKeeper, StoredBlob } from './blob-store.js';
+
+const shareAdvice =
+  'Check SKILLMILL_DATA_DIR: clients and workers must share it for files over 256 KiB.';
+
+interface Places {
+  readonly root: string;
+  readonly blobs: string;
+  readonly incoming: string;
+  readonly pathOf: (sha256: string) => string;
+}
 
 /** A blob store in a folder; a shared mount serves several hosts. */
-export function createFolderBlobStore(dataDir: string): BlobStore {
+export function createFolderBlobStore(dataDir: string): BlobKeeper {
   const blobs = join(dataDir, 'blobs');
-  const incoming = join(dataDir, 'incoming');
-  const pathOf = (sha256: string) => {
-    if (!/^[0-9a-f]{64}$/.test(sha256))
-      throw unavailable(`${JSON.stringify(sha256)} is no SHA-256`, 'refused');
-    return join(blobs, sha256.slice(0, 2), sha256);
+  const places: Places = {
+    root: dataDir,
+    blobs,
+    incoming: join(dataDir, 'incoming'),
+    pathOf: (sha256) => join(blobs, checkedSha256(sha256).slice(0, 2), sha256),
   };
-
+  const { incoming, pathOf } = places;
   return {
-    async put(source) {
+    id: () => folderId(dataDir),
+    async put(source, signal) {
       const temporary = join(incoming, randomUUID());
       try {
         await mkdir(incoming, { recursive: true });
-        const info = await writeHashed(temporary, source);
-        await mkdir(join(blobs, info.sha256.slice(0, 2)), { recursive: true });
-        // Last, and in one step: nobody ever sees half a blob, and the same bytes may be put twice at once.
-        await rename(temporary, pathOf(info.sha256));
-        return info;
+        const { bytes, info } = hashed(source, signal);
+        await writeAll(temporary, bytes);
+        await publish(temporary, pathOf(info().sha256), places);
+        return info();
       } catch (error) {
-        await rm(temporary, { force: true }).catch(() => undefined);
+        signal?.throwIfAborted();
         throw unavailable(`${dataDir} took no file`, error);
+      } finally {
+        await rm(temporary, { force: true }).catch(() => undefined);
       }
     },
     async open(sha256) {
       try {
         await access(pathOf(sha256));
       } catch (error) {
-        throw unavailable(`${dataDir} does not hold ${sha256}`, error);
+        throw missing(dataDir, sha256, error);
       }
       return verified(createReadStream(pathOf(sha256)), sha256);
     },
+    has: async (sha256) => (await statOf(pathOf(sha256))) !== undefined,
+    list: () => listBlobs(places),
+    async delete(sha256, ifUnmodifiedSince) {
+      const path = pathOf(sha256);
+      const aside = join(incoming, randomUUID());
+      await mkdir(incoming, { recursive: true });
+      // Out of the way first: a put that comes in between makes the blob anew, and nothing of it is removed.
+      if (!(await found(rename(path, aside)))) return false;
+      const old = (await stat(aside)).mtime <= ifUnmodifiedSince;
+      if (!old) await link(aside, path).catch(ifThere);
+      await rm(aside, { force: true });
+      return old;
+    },
+    sweepUnfinished: (before) => sweep(incoming, before),
   };
 }
 
-async function writeHashed(path: string, source: BlobSource): Promise<BlobInfo> {
-  const hash = createHash('sha256');
-  let sizeBytes = 0;
+async function writeAll(path: string, bytes: AsyncIterable<Uint8Array>): Promise<void> {
   // Readable for the other clients and workers of the folder, whatever user they run as.
   const file = await open(path, 'wx', 0o644);
   try {
-    for await (const chunk of source) {
-      hash.update(chunk);
-      sizeBytes += chunk.byteLength;
-      await file.writeFile(chunk);
-    }
+    for await (const chunk of bytes) await file.writeFile(chunk);
     await file.sync();
   } finally {
     await file.close();
   }
-  return { sha256: hash.digest('hex'), sizeBytes };
 }
 
-/** The stream's bytes, with an error at the end when they are not what their name says. */
-export function verified(source: Readable, sha256: string): Readable {
-  const output = new PassThrough();
-  const check = async function* (chunks: AsyncIterable<Uint8Array>) {
-    const hash = createHash('sha256');
-    for await (const chunk of chunks) {
-      hash.update(chunk);
-      yield chunk;
+/** Last, and in one step: nobody ever sees half a blob, and one that is there stays as it is. */
+async function publish(temporary: string, path: string, places: Places): Promise<void> {
+  await mkdir(join(path, '..'), { recursive: true });
+  try {
+    await link(temporary, path);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') {
+      const now = new Date();
+      if (await found(utimes(path, now, now))) return;
+      // It was taken away meanwhile.
+      return publish(temporary, path, places);
     }
-    if (hash.digest('hex') !== sha256) {
-      throw new SkillmillError('BLOB_UNAVAILABLE', `The stored file ${sha256} is damaged.`);
+    // Some mounts know no hard links; there the same bytes replace themselves.
+    if (codeOf(error) !== 'EPERM' && codeOf(error) !== 'ENOTSUP') throw error;
+    await rename(temporary, path);
+  }
+}
+
+async function* listBlobs({ blobs, pathOf }: Places): AsyncGenerator<StoredBlob> {
+  for (const folder of await names(blobs)) {
+    for (const sha256 of await names(join(blobs, folder))) {
+      if (!/^[0-9a-f]{64}$/.test(sha256)) continue;
+      const file = await statOf(pathOf(sha256));
+      if (file !== undefined) yield { sha256, sizeBytes: file.size, modifiedAt: file.mtime };
     }
-  };
-  pipeline(source, check, output).catch((error: unknown) =>
-    output.destroy(SkillmillError.from(error)),
+  }
+}
+
+async function sweep(incoming: string, before: Date): Promise<number> {
+  let swept = 0;
+  for (const name of await names(incoming)) {
+    const path = join(incoming, name);
+    const file = await statOf(path);
+    if (file === undefined || file.mtime >= before) continue;
+    await rm(path, { force: true });
+    swept += 1;
+  }
+  return swept;
+}
+
+async function folderId(dataDir: string): Promise<string> {
+  await mkdir(dataDir, { recursive: true });
+  const path = join(dataDir, 'folder-id');
+  const candidate = join(dataDir, `folder-id.${randomUUID()}`);
+  await writeFile(candidate, randomUUID());
+  // A hard link appears whole or not at all; it fails where an earlier comer's id stands already.
+  await link(candidate, path).catch(() => undefined);
+  await rm(candidate, { force: true });
+  return readFile(path, 'utf8');
+}
+
+const statOf = (path: string) => stat(path).catch(ifMissing);
+const names = async (folder: string) => (await readdir(folder).catch(ifMissing)) ?? [];
+const found = (step: Promise<void>) => step.then(yes).catch(ifMissing).then(Boolean);
+const yes = () => true;
+
+function codeOf(error: unknown): unknown {
+  return error instanceof Error && 'code' in error ? error.code : undefined;
+}
+
+function ifMissing(error: unknown): undefined {
+  if (codeOf(error) !== 'ENOENT') throw unavailable('The data folder cannot be read', error);
+}
+
+function ifThere(error: unknown): void {
+  if (codeOf(error) !== 'EEXIST') throw error;
+}
+
+function missing(dataDir: string, sha256: string, cause: unknown): SkillmillError {
+  if (cause instanceof SkillmillError) return cause;
+  return new SkillmillError(
+    'BLOB_NOT_FOUND',
+    `${dataDir} does not hold ${sha256} (${errorMessage(cause)}). ${shareAdvice}`,
+    { cause },
   );
-  return output;
 }
 
 function unavailable(what: string, cause: unknown): SkillmillError {
   if (cause instanceof SkillmillError) return cause;
-  return new SkillmillError(
-    'BLOB_UNAVAILABLE',
-    `${what} (${errorMessage(cause)}). Check SKILLMILL_DATA_DIR: clients and workers must share it for files over 256 KiB.`,
-    { cause },
-  );
+  const full = codeOf(cause) === 'ENOSPC' || codeOf(cause) === 'EDQUOT';
+  const advice = full
+    ? 'The disk is full: make room, or set SKILLMILL_DATA_DIR to a folder with more.'
+    : shareAdvice;
+  const sentence = `${what} (${errorMessage(cause)}). ${advice}`;
+  return new SkillmillError('BLOB_UNAVAILABLE', sentence, { cause });
 }

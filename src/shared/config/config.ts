@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Tenant } from '../contracts/index.js';
 import { SkillmillError } from '../errors/skillmill-error.js';
 import type { Environment } from './env-schema.js';
+import { s3Slice, type S3Config } from './s3-config.js';
 
 const mebibyte = 1024 * 1024;
 /** What commands need beside the files: processes, /tmp. */
@@ -16,6 +17,8 @@ export interface StoreConfig {
   readonly sessionTtlSeconds: number;
   /** Folder for files over the size that Redis takes. */
   readonly dataDir: string;
+  /** The bucket that takes them instead. */
+  readonly s3?: S3Config | undefined;
 }
 
 export interface ModelConfig {
@@ -161,6 +164,7 @@ function storeSlice(
     resultTtlSeconds: env.SKILLMILL_RESULT_TTL,
     sessionTtlSeconds: env.SKILLMILL_SESSION_TTL,
     dataDir: env.SKILLMILL_DATA_DIR ?? join(dataHome, 'skillmill'),
+    s3: s3Slice(env),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import type { Variable } from './variables/variable.js';
 import { serviceVariables } from './variables/service-variables.js';
+import { blobVariables } from './variables/blob-variables.js';
 import { modelVariables } from './variables/model-variables.js';
 import { skillVariables } from './variables/skill-variables.js';
 import { sandboxVariables } from './variables/sandbox-variables.js';
@@ -9,6 +10,7 @@ import { workerVariables } from './variables/worker-variables.js';
 /** Every variable that skillmill reads (DESIGN §3.6). README's table and `--help` are made from this. */
 export const variables = {
   ...serviceVariables,
+  ...blobVariables,
   ...modelVariables,
   ...skillVariables,
   ...sandboxVariables,

@@ -24,6 +24,9 @@ export const errorPolicies = {
   REDIS_UNAVAILABLE: unreachable,
   SANDBOX_UNAVAILABLE: unreachable,
   BLOB_UNAVAILABLE: unreachable,
+  // another worker may see the store that has it
+  BLOB_NOT_FOUND: unreachable,
+  BLOB_CORRUPT: turnFault,
   // what ends a turn
   SKILL_NOT_FOUND: turnFault,
   SKILL_INVALID: turnFault,
