@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { open, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
 import type { BlobKeeper } from '../../src/shared/blobs/blob-store.js';
@@ -114,15 +114,6 @@ export function describeBlobStore(name: string, { store, dataFiles }: BlobStoreU
       await expect(buffer(await store().open(sha256))).rejects.toMatchObject({
         code: 'BLOB_CORRUPT',
       });
-    });
-
-    it('never writes over a blob', async () => {
-      const known = new Set(await dataFiles());
-      const { sha256 } = await store().put([randomBytes(300_000)]);
-      const file = (await dataFiles()).find((path) => !known.has(path)) ?? 'no file';
-      expect((await stat(file)).size).toBe(300_000);
-      await expect(store().open('0'.repeat(64))).rejects.toMatchObject({ code: 'BLOB_NOT_FOUND' });
-      expect(await store().has(sha256)).toBe(true);
     });
 
     it('says that there is no such blob', async () => {

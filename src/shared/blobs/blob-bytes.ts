@@ -36,7 +36,7 @@ export function verified(source: Readable, sha256: string): Readable {
 export interface HashedSource {
   readonly bytes: AsyncGenerator<Uint8Array>;
   /** What has passed so far; the whole once `bytes` has ended. */
-  info(): BlobInfo;
+  readonly info: () => BlobInfo;
 }
 
 /** Counts and hashes what passes; ends early with the signal's reason. */
