@@ -72,7 +72,8 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-async function accepts(port: number): Promise<true | undefined> {
+/** True when something listens on this port. */
+export async function accepts(port: number): Promise<true | undefined> {
   const socket = connect(port, '127.0.0.1');
   try {
     await once(socket, 'connect');

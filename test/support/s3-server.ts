@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3';
 import type { S3Config } from '../../src/shared/config/s3-config.js';
 import { eventually } from './eventually.js';
-import { freePort } from './redis-server.js';
+import { accepts, freePort } from './redis-server.js';
 
 export interface TestS3 {
   readonly config: S3Config;
@@ -44,6 +44,8 @@ export async function startS3(): Promise<TestS3> {
   for (const [kind, at] of Object.entries(ports)) {
     servers.push(await startServer(dir, kind, storageSettings(dir, kind, at)));
   }
+  // First these: the proxy leaves a server that did not answer alone for a while.
+  for (const at of Object.values(ports)) await eventually('a part of Swift', () => accepts(at));
   servers.push(await startServer(dir, 'proxy', proxySettings(dir, port)));
   const config = configFor(port);
   await eventually('a private Swift', () => makeBucket(config));
@@ -133,6 +135,7 @@ pipeline = ${filters.join(' ')} proxy-server
 [app:proxy-server]
 use = egg:swift#proxy
 account_autocreate = true
+error_suppression_limit = 1000000
 ${filters.map((name) => `[filter:${name}]\n${filterSettings[name] ?? `use = egg:swift#${name}`}`).join('\n')}
 `;
 
