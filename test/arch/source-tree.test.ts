@@ -54,6 +54,7 @@ describe('src/shared', () => {
 
 /** Where each package may be imported. One that is not listed may be imported nowhere. */
 const fences: Record<string, readonly string[]> = {
+  '@aws-sdk': ['src/shared/blobs/s3-bucket.ts'],
   '@modelcontextprotocol': ['src/worker/toolbox/mcp-client.ts'],
   ajv: ['src/worker/agent/output-check.ts'],
   bullmq: ['src/shared/queue/'],

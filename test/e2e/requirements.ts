@@ -87,7 +87,7 @@ export const requirements = {
   'hostile-command':
     'nothing that a command does holds a worker up or fails its turn’s other steps',
   secrets: 'the operator’s keys and passwords are in no result, event, error, log or record',
-  'blobs-s3':
+  'blobs-in-bucket':
     'files over 256 KiB travel through a bucket of an S3 server between clients and workers that share no folder',
   'schema-published': 'the contracts can be had as JSON Schema',
   'skills-list':

@@ -40,7 +40,7 @@ export async function startS3(): Promise<TestS3> {
   };
   await mkdir(join(dir, 'srv', 'd1'), { recursive: true });
   await makeRings(dir, ports);
-  const servers = [];
+  const servers: ChildProcess[] = [];
   for (const [kind, at] of Object.entries(ports)) {
     servers.push(await startServer(dir, kind, storageSettings(dir, kind, at)));
   }

@@ -39,7 +39,10 @@ export function createFolderBlobStore(dataDir: string): BlobKeeper {
   };
   const { incoming, pathOf } = places;
   return {
-    id: () => folderId(dataDir),
+    id: () =>
+      folderId(dataDir).catch((error: unknown) => {
+        throw unavailable(`${dataDir} cannot be used`, error);
+      }),
     async put(source, signal) {
       const temporary = join(incoming, randomUUID());
       try {

@@ -25,7 +25,7 @@ describe.runIf(await hasS3Server())('client and worker that share a bucket, and 
     await s3?.stop();
   });
 
-  it('take large files there, and bring large results back [blobs-s3, secrets]', async () => {
+  it('take large files there, and bring large results back [blobs-in-bucket, secrets]', async () => {
     if (world === undefined) throw new Error('no world');
     const [dir, ofClient, ofWorker] = [await tempDir(), await tempDir(), await tempDir()];
     const large = randomBytes(700_000);
