@@ -41,24 +41,30 @@ export async function startS3(): Promise<TestS3> {
   await mkdir(join(dir, 'srv', 'd1'), { recursive: true });
   await makeRings(dir, ports);
   const servers: ChildProcess[] = [];
-  for (const [kind, at] of Object.entries(ports)) {
-    servers.push(await startServer(dir, kind, storageSettings(dir, kind, at)));
-  }
-  // First these: the proxy leaves a server that did not answer alone for a while.
-  for (const at of Object.values(ports)) await eventually('a part of Swift', () => accepts(at));
-  servers.push(await startServer(dir, 'proxy', proxySettings(dir, port)));
   const config = configFor(port);
-  await eventually('a private Swift', () => makeBucket(config));
+  const stop = async () => {
+    await Promise.all(servers.map(end));
+    await rm(dir, { recursive: true, force: true });
+  };
+  try {
+    for (const [kind, at] of Object.entries(ports)) {
+      servers.push(await startServer(dir, kind, storageSettings(dir, kind, at)));
+    }
+    // First these: the proxy leaves a server that did not answer alone for a while.
+    for (const at of Object.values(ports)) await eventually('a part of Swift', () => accepts(at));
+    servers.push(await startServer(dir, 'proxy', proxySettings(dir, port)));
+    await eventually('a private Swift', () => makeBucket(config));
+  } catch (error) {
+    await stop();
+    throw error;
+  }
   return {
     config,
     dataFiles: async () => {
       const all = await readdir(join(dir, 'srv'), { recursive: true });
       return all.filter((name) => name.endsWith('.data')).map((name) => join(dir, 'srv', name));
     },
-    async stop() {
-      await Promise.all(servers.map(end));
-      await rm(dir, { recursive: true, force: true });
-    },
+    stop,
   };
 }
 
