@@ -38,7 +38,7 @@ export async function runSession(snapshot, plan) {
   // A session that has listed every tool before goes on listing them all.
   const listed = plan.way === 'all' ? [...toolbox.current().keys()] : [];
   /** @type {Session} */
-  let session = { messages: [], skillState: toListedField(listed), artifacts: [] };
+  let session = { messages: [], skillState: toListedField(listed), ...bare };
   for (const turn of plan.turns) {
     const model = scriptedModel(`turn${records.length}`, repliesOf(turn, plan));
     const deps = depsOf(plan, toolbox, model);
@@ -53,13 +53,15 @@ export async function runSession(snapshot, plan) {
   return records;
 }
 
+const bare = { artifacts: [], workspace: undefined };
+
 /** What the next turn of the session reads. @param {Session} session @param {ReturnType<typeof commitOf>} commit @returns {Session} */
 function after(session, { messages, skills }) {
   if (skills === undefined) throw new Error('the turn never began');
   return {
     messages: [...session.messages, ...messages],
     skillState: { ...toStateHash(skills.state), ...toListedField(skills.listedTools) },
-    artifacts: [],
+    ...bare,
   };
 }
 

@@ -34,6 +34,7 @@ export async function cancelTurn(context: CancelContext, turnId: TurnId): Promis
       keys.messages,
       keys.skillState,
       keys.artifacts,
+      keys.workspace,
     ],
     [
       turnId,

@@ -60,6 +60,7 @@ export async function enqueueTurn(
       session.messages,
       session.skillState,
       session.artifacts,
+      session.workspace,
     ],
     [turnId, sessionId, tenant, JSON.stringify(stored)],
   );

@@ -47,6 +47,7 @@ it('the keys of a session', () => {
     messages: `skillmill:{acme:${tag}}:messages`,
     skillState: `skillmill:{acme:${tag}}:skill-state`,
     artifacts: `skillmill:{acme:${tag}}:artifacts`,
+    workspace: `skillmill:{acme:${tag}}:workspace`,
   });
 });
 
@@ -54,6 +55,7 @@ it('the keys of a turn', () => {
   expect(turnKeys(tenant, turnId)).toEqual({
     turn: `skillmill:{acme:${tag}}:turn:${turnId}`,
     events: `skillmill:{acme:${tag}}:turn:${turnId}:events`,
+    blobs: `skillmill:{acme:${tag}}:turn:${turnId}:blobs`,
   });
 });
 

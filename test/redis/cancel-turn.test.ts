@@ -113,15 +113,16 @@ describe('cancel-turn', () => {
   it('lets a session expire whose last turn was cancelled while it waited, and no other', async () => {
     const s = new SessionLine(redis.client);
     await s.enqueue(s.turn(1));
-    const parts = { messages: ['m'], state: { a: '1' }, artifacts: ['a'] };
+    const parts = { messages: ['m'], state: { a: '1' }, artifacts: ['a'], workspace: '{}' };
     await s.commit(s.turn(1), await s.take(s.turn(1)), parts);
     await s.enqueue(s.turn(2));
     await s.enqueue(s.turn(3));
-    const { session, messages, skillState, artifacts } = s.keys;
+    const { session, messages, skillState, artifacts, workspace } = s.keys;
+    const kept = [session, messages, skillState, artifacts, workspace];
     const ttls = () =>
-      Promise.all([session, messages, skillState, artifacts].map((key) => redis.client.ttl(key)));
+      Promise.all(kept.map((key) => redis.client.ttl(key)));
     await s.cancel(s.turn(2));
-    expect(await ttls()).toEqual([-1, -1, -1, -1]);
+    expect(await ttls()).toEqual(kept.map(() => -1));
     await s.cancel(s.turn(3));
     for (const ttl of await ttls()) expect(ttl > resultTtl && ttl <= sessionTtl).toBe(true);
   });

@@ -7,6 +7,7 @@ const everything = {
   messages: ['{"m":1}', '{"m":2}'],
   state: { 'temp:skill:loaded:a': '1', 'temp:skill:docs:a': '*' },
   artifacts: ['{"a":1}'],
+  workspace: '{"v":1}',
 };
 
 describe('commit-turn', () => {
@@ -44,12 +45,12 @@ describe('commit-turn', () => {
     await s.enqueue(s.turn(1));
     await s.commit(s.turn(1), await s.take(s.turn(1)), everything);
     const { turn, events } = s.turnKeys(s.turn(1));
-    const { session, messages, skillState, artifacts } = s.keys;
+    const { session, messages, skillState, artifacts, workspace } = s.keys;
     for (const key of [turn, events]) {
       const ttl = await redis.client.ttl(key);
       expect(ttl > 0 && ttl <= resultTtl, key).toBe(true);
     }
-    for (const key of [session, messages, skillState, artifacts]) {
+    for (const key of [session, messages, skillState, artifacts, workspace]) {
       const ttl = await redis.client.ttl(key);
       expect(ttl > resultTtl && ttl <= sessionTtl, key).toBe(true);
     }
@@ -80,6 +81,28 @@ describe('commit-turn', () => {
     expect(await redis.client.lrange(s.keys.messages, 0, -1)).toHaveLength(3);
     expect(await redis.client.lrange(s.keys.artifacts, 0, -1)).toEqual(['{"a":1}', '{"a":2}']);
     expect(await redis.client.hgetall(s.keys.skillState)).toEqual({ b: '2' });
+  });
+
+  it('leaves the workspace version in force where a turn brings none', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.enqueue(s.turn(2));
+    await s.enqueue(s.turn(3));
+    await s.commit(s.turn(1), await s.take(s.turn(1)), everything);
+    await s.commit(s.turn(2), await s.take(s.turn(2)));
+    expect(await redis.client.get(s.keys.workspace)).toBe('{"v":1}');
+    await s.commit(s.turn(3), await s.take(s.turn(3)), { workspace: '{"v":2}' });
+    expect(await redis.client.get(s.keys.workspace)).toBe('{"v":2}');
+  });
+
+  it('lets what the turn has stored beside its result become garbage an hour later', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const { blobs } = s.turnKeys(s.turn(1));
+    await redis.client.sadd(blobs, 'a');
+    await s.commit(s.turn(1), await s.take(s.turn(1)));
+    const ttl = await redis.client.ttl(blobs);
+    expect(ttl > 0 && ttl <= 3600).toBe(true);
   });
 
   it('takes a long history in one step', async () => {

@@ -56,8 +56,10 @@ describe('enqueue-turn', () => {
       messages: ['m'],
       state: { a: '1' },
       artifacts: ['a'],
+      workspace: '{}',
     });
-    const kept = [s.keys.session, s.keys.messages, s.keys.skillState, s.keys.artifacts];
+    const { session, messages, skillState, artifacts, workspace } = s.keys;
+    const kept = [session, messages, skillState, artifacts, workspace];
     for (const key of kept) expect(await redis.client.ttl(key), key).toBeGreaterThan(0);
     await s.enqueue(s.turn(2));
     for (const key of kept) expect(await redis.client.ttl(key), key).toBe(-1);

@@ -32,6 +32,8 @@ export interface CommitParts {
   readonly messages?: readonly string[];
   readonly state?: Readonly<Record<string, string>> | 'as it is';
   readonly artifacts?: readonly string[];
+  /** A workspace version, JSON. */
+  readonly workspace?: string;
 }
 
 /** Everything that Redis holds, key by key, the times of lease and acceptance included; for "nothing was written". */
@@ -67,11 +69,11 @@ export class SessionLine {
 
   /** A client of its own may be given, to run on another connection. */
   enqueue(turnId: TurnId, request = '{}'): Promise<number> {
-    const { session, line, messages, skillState, artifacts } = this.keys;
+    const { session, line, messages, skillState, artifacts, workspace } = this.keys;
     const { turn, events } = turnKeys(tenant, turnId);
     return enqueueTurnScript.run(
       this.redis,
-      [session, line, turn, events, messages, skillState, artifacts],
+      [session, line, turn, events, messages, skillState, artifacts, workspace],
       [turnId, this.sessionId, tenant, request],
     );
   }
@@ -110,10 +112,11 @@ export class SessionLine {
     const { keys } = this;
     return commitTurnScript.run(
       this.redis,
-      [...this.four(turnId), keys.messages, keys.skillState, keys.artifacts],
+      [...this.seven(turnId), keys.workspace, turnKeys(tenant, turnId).blobs],
       [
         ...[proof.token, proof.nonce, turnId, parts.status ?? 'completed'],
         ...[parts.result ?? '{"n":1}', resultTtl, sessionTtl],
+        parts.workspace ?? '',
         ...counted(messages),
         ...(state === 'as it is' ? [-1] : counted(Object.entries(state).flat())),
         ...counted(artifacts),
@@ -125,7 +128,7 @@ export class SessionLine {
     const { keys } = this;
     return cancelTurnScript.run(
       this.redis,
-      [...this.four(turnId), keys.messages, keys.skillState, keys.artifacts],
+      [...this.seven(turnId), keys.workspace],
       [turnId, result, resultTtl, sessionTtl, ...messages],
     );
   }
@@ -146,6 +149,11 @@ export class SessionLine {
       id,
       body: JSON.parse(fields[fields.indexOf('body') + 1] ?? '') as Record<string, unknown>,
     }));
+  }
+
+  private seven(turnId: TurnId): string[] {
+    const { messages, skillState, artifacts } = this.keys;
+    return [...this.four(turnId), messages, skillState, artifacts];
   }
 
   private four(turnId: TurnId): string[] {

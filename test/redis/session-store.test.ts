@@ -6,12 +6,18 @@ import { useRedis } from './use-redis.js';
 
 const redis = useRedis();
 
+const version = {
+  ...{ version: 1, manifest: 'b'.repeat(64), blobs: ['c'.repeat(64)] },
+  ...{ files: 1, sizeBytes: 2, savedAt: 3 },
+};
+
 async function committed(s: SessionLine, messages: readonly object[], artifacts: object[] = []) {
   const turn = s.turn(await redis.client.llen(s.keys.messages));
   await s.enqueue(turn);
   await s.commit(turn, await s.take(turn), {
     messages: messages.map((message) => JSON.stringify(message)),
     artifacts: artifacts.map((artifact) => JSON.stringify(artifact)),
+    workspace: JSON.stringify(version),
     state: { 'temp:skill:loaded:a': '1' },
   });
 }
@@ -23,6 +29,7 @@ describe('readSession', () => {
       messages: [],
       skillState: {},
       artifacts: [],
+      workspace: undefined,
     });
   });
 
@@ -54,6 +61,7 @@ describe('readSession', () => {
       messages: [user, assistant, tool, parts],
       skillState: { 'temp:skill:loaded:a': '1' },
       artifacts: [artifact],
+      workspace: version,
     });
   });
 

@@ -77,3 +77,4 @@ export {
   type TurnStatus,
   type Usage,
 } from './turn-result.js';
+export { sha256Schema, workspaceVersionSchema, type WorkspaceVersion } from './workspace.js';

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { artifactSchema } from './artifact.js';
 import { turnIdSchema } from './ids.js';
 import { contentPartSchema } from './turn-request.js';
+import type { WorkspaceVersion } from './workspace.js';
 
 const toolCallSchema = z.object({
   id: z.string().describe('As the model gave it, made distinct within one reply'),
@@ -71,4 +72,6 @@ export interface Session {
   readonly skillState: Readonly<Record<string, string>>;
   /** Every version of every artifact, in the order in which they were saved. */
   readonly artifacts: readonly z.infer<typeof artifactSchema>[];
+  /** Undefined as long as no turn left a file. */
+  readonly workspace: WorkspaceVersion | undefined;
 }

@@ -15,6 +15,8 @@ export interface SessionKeys {
   readonly skillState: string;
   /** List of artifacts, JSON each. Owner: commit. Expires with the session. */
   readonly artifacts: string;
+  /** The last workspace version, JSON. Owner: commit. Expires with the session. */
+  readonly workspace: string;
 }
 
 export interface TurnKeys {
@@ -22,6 +24,9 @@ export interface TurnKeys {
   readonly turn: string;
   /** Stream of turn events. Owner: scripts. Expires with the turn. */
   readonly events: string;
+  /** Set of the blobs that the running turn has stored: garbage to nobody until its commit says which are kept. Owner: the
+   *  worker. Expires two days after the last was stored, and an hour after the commit. */
+  readonly blobs: string;
 }
 
 const root = 'skillmill';
@@ -35,13 +40,14 @@ export function sessionKeys(tenant: Tenant, tag: string): SessionKeys {
     messages: `${base}:messages`,
     skillState: `${base}:skill-state`,
     artifacts: `${base}:artifacts`,
+    workspace: `${base}:workspace`,
   };
 }
 
 /** The keys of a turn; they lie in its session's slot. */
 export function turnKeys(tenant: Tenant, turnId: TurnId): TurnKeys {
   const base = `${root}:{${tenant}:${tagOfTurn(turnId)}}:turn:${turnId}`;
-  return { turn: base, events: `${base}:events` };
+  return { turn: base, events: `${base}:events`, blobs: `${base}:blobs` };
 }
 
 /** What one budget counts: of a turn, a session, a batch or a tenant. Owner: the scripts reserve-call and settle-call. */

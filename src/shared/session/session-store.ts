@@ -3,6 +3,7 @@ import {
   artifactSchema,
   messageSchema,
   sessionTag,
+  workspaceVersionSchema,
   type Session,
   type SessionId,
   type Tenant,
@@ -15,6 +16,7 @@ const replies = z.tuple([
   z.tuple([z.null(), z.array(z.string())]),
   z.tuple([z.null(), z.record(z.string(), z.string())]),
   z.tuple([z.null(), z.array(z.string())]),
+  z.tuple([z.null(), z.string().nullable()]),
 ]);
 
 /** Reads all that is kept of a session, as of one moment. @throws SkillmillError REDIS_UNAVAILABLE */
@@ -29,14 +31,16 @@ export async function readSession(
     .lrange(keys.messages, 0, -1)
     .hgetall(keys.skillState)
     .lrange(keys.artifacts, 0, -1)
+    .get(keys.workspace)
     .exec()
     .catch((error: unknown) => {
       throw redisError(error);
     });
-  const [[, messages], [, skillState], [, artifacts]] = replies.parse(answer);
+  const [[, messages], [, skillState], [, artifacts], [, workspace]] = replies.parse(answer);
   return {
     messages: messages.map((text) => parseStored(messageSchema, text)),
     skillState,
     artifacts: artifacts.map((text) => parseStored(artifactSchema, text)),
+    workspace: workspace === null ? undefined : parseStored(workspaceVersionSchema, workspace),
   };
 }

@@ -1,4 +1,4 @@
-import type { Message, TurnResult } from '../../shared/contracts/index.js';
+import type { Message, TurnResult, WorkspaceVersion } from '../../shared/contracts/index.js';
 import type { RedisClient } from '../../shared/redis/redis-client.js';
 import { commitTurnScript } from '../../shared/redis/scripts/commit-turn.js';
 import type { LeaseProof } from './lease.js';
@@ -18,6 +18,8 @@ export interface TurnCommit {
         readonly pins: ArtifactPins;
       }
     | undefined;
+  /** Undefined leaves the version before in force. */
+  readonly workspace: WorkspaceVersion | undefined;
   readonly resultTtlSeconds: number;
   readonly sessionTtlSeconds: number;
 }
@@ -41,6 +43,8 @@ export async function commitTurn(
       keys.messages,
       keys.skillState,
       keys.artifacts,
+      keys.workspace,
+      keys.blobs,
     ],
     [
       token,
@@ -50,6 +54,7 @@ export async function commitTurn(
       JSON.stringify(result),
       commit.resultTtlSeconds,
       commit.sessionTtlSeconds,
+      commit.workspace === undefined ? '' : JSON.stringify(commit.workspace),
       ...counted(commit.messages.map((message) => JSON.stringify(message))),
       ...(skills === undefined ? [-1] : counted(stateFields(skills))),
       ...counted(result.artifacts.map((artifact) => JSON.stringify(artifact))),

@@ -19,6 +19,7 @@ export function commitOf(deps: TurnDeps, open: OpenTurn, end: FinalEnd): TurnCom
       listedTools: open.toolbox.listedNames,
       pins: open.pins,
     },
+    workspace: undefined,
     resultTtlSeconds: deps.resultTtlSeconds,
     sessionTtlSeconds: deps.sessionTtlSeconds,
   };
@@ -34,6 +35,7 @@ export function unstartedCommit(deps: TurnDeps, turn: ClaimedTurn, end: FinalEnd
     result: unstartedResult(told, status, error, turn.attempt),
     messages: closeTranscript(turn.turnId, [userMessage(turn.turnId, turn.request)], error),
     skills: undefined,
+    workspace: undefined,
     resultTtlSeconds: deps.resultTtlSeconds,
     sessionTtlSeconds: deps.sessionTtlSeconds,
   };

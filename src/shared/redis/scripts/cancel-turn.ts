@@ -12,7 +12,7 @@ import {
  * Cancels a turn: one that waits (or whose worker's lease ran out) ends here and now; for one that runs,
  * its worker is told at its next renewal. The turn stays in the history, closed validly.
  *
- * KEYS  session, line, turn, events, messages, skillState, artifacts
+ * KEYS  session, line, turn, events, messages, skillState, artifacts, workspace
  * ARGV  turnId, result (JSON) for a turn that waits, result TTL (s), session TTL (s), messages (JSON) …
  * Reply finished | requested | unknown | cancelled + the turn that is now the head of the line, or ''
  */
@@ -31,7 +31,7 @@ if lease[1] == ARGV[1] then
 end
 for i = 5, #ARGV do redis.call('RPUSH', KEYS[5], ARGV[i]) end
 local head = finish(line, turn, events, ARGV[1], 'cancelled', ARGV[2], ARGV[3])
-expireSession(line, ARGV[4], { session, KEYS[5], KEYS[6], KEYS[7] })
+expireSession(line, ARGV[4], { session, KEYS[5], KEYS[6], KEYS[7], KEYS[8] })
 return { 'cancelled', head }
 `,
   z

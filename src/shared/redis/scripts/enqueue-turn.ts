@@ -5,7 +5,7 @@ import { appendEventLua, nowLua } from './lua-parts.js';
 /**
  * Accepts a turn: request, place at the end of its session's line, first event, all or nothing.
  *
- * KEYS  session, line, turn, events, messages, skillState, artifacts (the last three only lose their expiry)
+ * KEYS  session, line, turn, events, messages, skillState, artifacts, workspace (the last four only lose their expiry)
  * ARGV  turnId, sessionId, tenant, request (JSON)
  * Reply the turn's position in the line, 1 for the head. The same turn again changes nothing.
  */
@@ -20,7 +20,7 @@ end
 redis.call('HSET', session, 'sessionId', sessionId, 'tenant', tenant)
 redis.call('HSET', turn, 'sessionId', sessionId, 'request', request, 'status', 'queued',
   'attempts', 0, 'acceptedAt', now())
-for i = 5, 7 do redis.call('PERSIST', KEYS[i]) end
+for i = 5, 8 do redis.call('PERSIST', KEYS[i]) end
 redis.call('PERSIST', session)
 local position = redis.call('RPUSH', line, turnId)
 append(events, turn, '{"type":"turn.queued","position":' .. position .. '}')
