@@ -1,6 +1,7 @@
 import { createFolderBlobStore } from '../../dist/shared/blobs/folder-blob-store.js';
 import { createTurnArtifacts } from '../../dist/worker/publish/turn-artifacts.js';
 import { createSkillRunTool } from '../../dist/worker/tools/skill-run.js';
+import { SessionFiles } from '../../dist/worker/workspace/snapshot/session-files.js';
 import { Workspace } from '../../dist/worker/workspace/workspace.js';
 
 /** @typedef {import('../../dist/worker/executor/executor.js').Executor} Executor */
@@ -27,8 +28,10 @@ export class Bench {
     const { skills, blobs } = this;
     const { signal } = new AbortController();
     const ids = { turnId: 'bench', sessionId: 'bench' };
+    const limits = { bytes: 2 ** 30, entries: 100_000 };
+    const files = new SessionFiles({ base: undefined, inputs: [], blobs, limits, signal });
     const workspace = new Workspace({
-      ...{ executor, packs, skills, blobs, inputs: [] },
+      ...{ executor, packs, skills, files, inputs: [] },
       ...{ job: ids, signal },
     });
     /** @type {ToolContext} */

@@ -64,6 +64,7 @@ export function depsOf(plan, toolbox, model) {
     blobsOf: () => blobs,
     executor: untouched,
     packs: untouched,
+    snapshotLimits: config.worker.snapshots,
     model,
     modelConfig: { ...config.model, models: ['bench'] },
     defaultLimits: config.worker.limits,

@@ -93,6 +93,7 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
     queue,
     executor,
     packs: new SkillPacks(),
+    snapshotLimits: config.worker.snapshots,
     handOver,
     logger,
     blobsOf: (tenant) => openBlobStore(redis, { ...config.store, tenant }),

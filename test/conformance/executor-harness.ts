@@ -80,12 +80,13 @@ export async function readAll(
   const all = [];
   for await (const item of sandbox.read(paths)) {
     if ('error' in item) all.push({ path: item.path, error: item.error });
-    else all.push({ path: item.path, bytes: await bytesOf(item.content) });
+    else all.push({ path: item.path, bytes: await readStream(item.content) });
   }
   return all;
 }
 
-async function bytesOf(stream: Readable): Promise<Buffer> {
+/** A stream's bytes. */
+export async function readStream(stream: Readable): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of stream) chunks.push(chunk as Buffer);
   return Buffer.concat(chunks);

@@ -6,6 +6,7 @@ import { job, never, out, type ExecutorHarness } from './executor-harness.js';
 import { makeDirSuite } from './executor-make-dir.js';
 import { putSuite } from './executor-put.js';
 import { outputSuite } from './executor-output.js';
+import { snapshotSuite } from './executor-snapshot.js';
 
 /** The contract of `Executor`: one suite for every implementation. */
 export function executorSuite(name: string, harness: ExecutorHarness): void {
@@ -15,6 +16,7 @@ export function executorSuite(name: string, harness: ExecutorHarness): void {
     outputSuite(harness);
     putSuite(harness);
     fileSuite(harness);
+    snapshotSuite(harness);
     abortSuite(harness);
     sweepSuite(harness);
   });

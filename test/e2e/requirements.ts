@@ -87,6 +87,8 @@ export const requirements = {
   'hostile-command':
     'nothing that a command does holds a worker up or fails its turn’s other steps',
   secrets: 'the operator’s keys and passwords are in no result, event, error, log or record',
+  'workspace-follows':
+    'a session’s files are there in its next turn on whatever worker, as the last finished command left them: bytes, modes, times, links, empty folders',
   'blobs-in-bucket':
     'files over 256 KiB travel through a bucket of an S3 server between clients and workers that share no folder',
   'schema-published': 'the contracts can be had as JSON Schema',
@@ -118,5 +120,4 @@ export const requirements = {
 export const notYetHeld = {
   'step-not-twice':
     'a finished step is never done twice: a turn that is tried again runs its tool calls again until the journal is there',
-  'workspace-follows': 'a session’s files are there in its next turn',
 } as const;

@@ -56,11 +56,12 @@ describe('public names of', () => {
         'responseFormatSchema',
         'sessionIdSchema',
         'sessionTag',
+        'sha256Schema',
         'tagOfTurn',
         'tenantSchema',
       ],
       ...['turnEventBodySchema', 'turnEventSchema', 'turnIdSchema', 'turnLimitsSchema'],
-      ...['turnRequestSchema', 'turnResultSchema', 'turnStatusSchema'],
+      ...['turnRequestSchema', 'turnResultSchema', 'turnStatusSchema', 'workspaceVersionSchema'],
     ]);
     expect(await exportedNames('shared/contracts/index.ts')).toEqual([
       ...['Artifact', 'AssistantMessage', 'ContentPart', 'ContractName', 'FileInput', 'FinalEvent'],
@@ -76,6 +77,7 @@ describe('public names of', () => {
       ],
       ...['ToolCall', 'ToolCallRecord', 'ToolMessage', 'TurnEvent', 'TurnEventBody', 'TurnId'],
       ...['TurnLimits', 'TurnRequest', 'TurnRequestInput', 'TurnResult', 'TurnStatus', 'Usage'],
+      'WorkspaceVersion',
       ...['artifactSchema', 'contentPartSchema', 'contractJsonSchema', 'contractNames'],
       ...['defaultTenant', 'fileInputSchema', 'formatArtifactRef', 'isContractName'],
       ...['isFinalEvent', 'isPlainRelativePath', 'makeSessionId', 'makeTurnId', 'messageSchema'],
@@ -84,11 +86,12 @@ describe('public names of', () => {
         'responseFormatSchema',
         'sessionIdSchema',
         'sessionTag',
+        'sha256Schema',
         'tagOfTurn',
         'tenantSchema',
       ],
       ...['turnEventBodySchema', 'turnEventSchema', 'turnIdSchema', 'turnLimitsSchema'],
-      ...['turnRequestSchema', 'turnResultSchema', 'turnStatusSchema'],
+      ...['turnRequestSchema', 'turnResultSchema', 'turnStatusSchema', 'workspaceVersionSchema'],
     ]);
   });
 

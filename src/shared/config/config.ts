@@ -6,6 +6,8 @@ import type { Environment } from './env-schema.js';
 import { s3Slice, type S3Config } from './s3-config.js';
 
 const mebibyte = 1024 * 1024;
+/** Files, folders and links of a session's workspace: the list of them is read and written as one. */
+const snapshotEntries = 100_000;
 /** What commands need beside the files: processes, /tmp. */
 export const sandboxRoomBytes = 48 * mebibyte;
 
@@ -96,6 +98,8 @@ export interface WorkerConfig {
   readonly concurrency: number;
   readonly graceMs: number;
   readonly limits: DefaultLimits;
+  /** What a session's workspace may hold from turn to turn. */
+  readonly snapshots: { readonly bytes: number; readonly entries: number };
 }
 
 /** Where the operator's config file is, and the variables that it may refer to. */
@@ -144,6 +148,7 @@ export function sliceEnvironment(
         maxToolCalls: env.SKILLMILL_MAX_TOOL_CALLS,
         lastChance: env.SKILLMILL_LAST_CHANCE,
       },
+      snapshots: { bytes: env.SKILLMILL_WORKSPACE_MAX_MB * mebibyte, entries: snapshotEntries },
     },
     operator: {
       path: env.SKILLMILL_CONFIG,

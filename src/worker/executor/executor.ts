@@ -63,6 +63,40 @@ export interface FileListing {
   readonly truncated: boolean;
 }
 
+/** A file, folder or symbolic link as a snapshot keeps it. */
+export interface TreeEntry {
+  /** Relative to the workspace. */
+  readonly path: string;
+  readonly kind: 'file' | 'directory' | 'symlink';
+  /** Permission bits. */
+  readonly mode: number;
+  /** Seconds since 1970 with nine digits behind the point. */
+  readonly mtime: string;
+  /** Of a file; 0 otherwise. */
+  readonly sizeBytes: number;
+  /** A symbolic link's target. */
+  readonly target?: string;
+}
+
+/** An entry as it stands now; a file's fingerprint is that of `WorkspaceFile`, anything else has none. */
+export type SeenEntry = TreeEntry & { readonly fingerprint: string };
+
+/** All that lies below some folders. */
+export interface Tree {
+  /** Sorted by path. */
+  readonly entries: readonly SeenEntry[];
+  /** Entries that no snapshot can hold, each with a reason that a user understands, at most 20. */
+  readonly skipped: FileListing['skipped'];
+  /** True when there was more than can be looked at. */
+  readonly truncated: boolean;
+}
+
+/** An entry to put back, with a file's bytes: as many as its size says. */
+export interface RestoredEntry {
+  readonly entry: TreeEntry;
+  readonly content: AsyncIterable<Uint8Array>;
+}
+
 export interface RunHooks {
   /** Ends the command and everything it started; `run` then rejects with the signal's reason. */
   readonly signal: AbortSignal;
@@ -101,6 +135,16 @@ export interface Sandbox {
   /** Opens files for reading, in the order given; a file that is gone, unreadable or no longer regular yields `error` instead of content. Never follows a link.
    *  @throws the reason of the sandbox's signal, from the iteration and from a content being read; SkillmillError SANDBOX_UNAVAILABLE */
   read(paths: readonly string[]): AsyncIterable<ReadFile>;
+  /** All below the given folders of the workspace, also what its owner has closed (chmod 000); the folders themselves are not
+   *  among it, and links are told, never followed. @throws the signal's reason; SkillmillError SANDBOX_UNAVAILABLE */
+  scan(folders: readonly string[]): Promise<Tree>;
+  /** Like `read`, for files of a scan that was made since the last command: also those that their owner has closed. */
+  fetch(files: readonly SeenEntry[], scanned: Tree): AsyncIterable<ReadFile>;
+  /** Puts back what a snapshot has kept, as commands' own, with its modes and times, where nothing lies yet but folders; a
+   *  folder comes before what is in it. Half of it may be there when this fails: close the sandbox.
+   *  @throws the signal's reason; what a content fails with; SkillmillError LIMIT_EXCEEDED when the disk is full, TOOL_FAILED when
+   *  something is in the way, SANDBOX_UNAVAILABLE */
+  restore(entries: AsyncIterable<RestoredEntry>): Promise<void>;
 }
 
 export type ReadFile =

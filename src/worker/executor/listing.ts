@@ -1,6 +1,8 @@
-import type { FileListing, WorkspaceFile } from './executor.js';
+import type { FileListing, SeenEntry, Tree, WorkspaceFile } from './executor.js';
 
 const MAX_SKIPPED = 20;
+/** Beyond it a scan is cut, so that a command cannot fill the worker's memory with names. */
+const MAX_ENTRIES = 150_000;
 
 /** Why `read` gives no content for a path. */
 export const UNREADABLE =
@@ -42,6 +44,46 @@ export class ListingBuilder {
       files: files.slice(0, this.#limit),
       skipped: [...this.#skipped].map(([path, reason]) => ({ path, reason })),
       truncated: this.#truncated || files.length > this.#limit,
+    };
+  }
+}
+
+/** A folder that its owner cannot look into. */
+export function isClosedFolder({ kind, mode }: SeenEntry): boolean {
+  return kind === 'directory' && (mode & 0o500) !== 0o500;
+}
+
+/** A file that its owner cannot read. */
+export function isClosedFile({ kind, mode }: SeenEntry): boolean {
+  return kind === 'file' && (mode & 0o400) === 0;
+}
+
+/** Gathers what a scan has found: sorted, each path once. */
+export class TreeBuilder {
+  readonly #entries = new Map<string, SeenEntry>();
+  readonly #skipped = new Map<string, string>();
+  #truncated = false;
+
+  add(entry: SeenEntry): void {
+    if (this.#entries.size < MAX_ENTRIES) this.#entries.set(entry.path, entry);
+    else this.#truncated = true;
+  }
+
+  /** Notes an entry that is left out; beyond 20 they are no longer told. */
+  skip(path: string, reason: string): void {
+    if (this.#skipped.size < MAX_SKIPPED) this.#skipped.set(path, reason);
+  }
+
+  /** Says that not everything was looked at. */
+  cut(): void {
+    this.#truncated = true;
+  }
+
+  build(): Tree {
+    return {
+      entries: [...this.#entries.values()].sort((a, b) => (a.path < b.path ? -1 : 1)),
+      skipped: [...this.#skipped].map(([path, reason]) => ({ path, reason })),
+      truncated: this.#truncated,
     };
   }
 }

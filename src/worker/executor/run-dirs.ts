@@ -8,3 +8,8 @@ export function runsOf(createdAt: Date): string {
 export function runDirOf(runs: string, command: number): string {
   return `${runs}_${String(command).padStart(4, '0')}`;
 }
+
+/** Is this path such a folder? */
+export function isRunDir(path: string): boolean {
+  return /^runs\/run_\d{8}T\d{9}Z_\d{4,}$/.test(path);
+}

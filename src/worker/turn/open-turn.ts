@@ -26,6 +26,7 @@ import { TurnBudget } from '../session/turn-budget.js';
 import { TurnToolbox } from '../toolbox/turn-toolbox.js';
 import type { SkillStateHolder } from '../tools/tool.js';
 import { skillTools } from '../tools/skill-tools.js';
+import { SessionFiles } from '../workspace/snapshot/session-files.js';
 import { Workspace } from '../workspace/workspace.js';
 import type { ClaimedTurn, TurnDeps } from './turn-deps.js';
 
@@ -142,12 +143,22 @@ function stateHolder(initial: SkillState, maxLoaded: number): SkillStateHolder {
   return { get: () => state, set: (next) => void (state = keepRecent(next, maxLoaded)) };
 }
 
-function openWorkspace(deps: TurnDeps, { turn, skills, signal }: OpenTurnParts): Workspace {
+function openWorkspace(
+  deps: TurnDeps,
+  { turn, session, skills, signal }: OpenTurnParts,
+): Workspace {
+  const inputs = turn.request.files;
   return new Workspace({
     executor: deps.executor,
     job: { turnId: turn.turnId, sessionId: turn.sessionId },
-    inputs: turn.request.files,
-    blobs: deps.blobsOf(turn.tenant),
+    inputs,
+    files: new SessionFiles({
+      base: session.workspace,
+      inputs,
+      blobs: deps.blobsOf(turn.tenant),
+      limits: deps.snapshotLimits,
+      signal,
+    }),
     skills,
     packs: deps.packs,
     signal,

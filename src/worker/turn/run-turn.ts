@@ -30,9 +30,13 @@ export async function runTurn(
 ): Promise<AttemptEnd> {
   try {
     await loadDeclared(open);
-    return { kind: 'completed', answer: await converse(deps, open, signal) };
+    const answer = await converse(deps, open, signal);
+    await open.workspace.finish();
+    return { kind: 'completed', answer };
   } catch (thrown) {
-    return endOf(signal.aborted ? signal.reason : thrown, deps.redact);
+    const end = endOf(signal.aborted ? signal.reason : thrown, deps.redact);
+    if (end.kind === 'failed' || end.kind === 'cancelled') await keepWhatIsDone(deps, open);
+    return end;
   } finally {
     await open.workspace.close().catch((error: unknown) => {
       // The sweep removes it later; the turn's own end is not lost for it.
@@ -44,6 +48,16 @@ export async function runTurn(
   }
 }
 
+/** What finished calls have left stays also when the turn fails; that is no second reason to fail. */
+async function keepWhatIsDone(deps: TurnDeps, { turn, workspace }: OpenTurn): Promise<void> {
+  await workspace.finish().catch((error: unknown) => {
+    deps.logger.log('warn', 'the session’s files are as the last checkpoint has them', {
+      turnId: turn.turnId,
+      reason: SkillmillError.from(error).message,
+    });
+  });
+}
+
 function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<FinalAnswer> {
   const model = new TurnModel(deps, open);
   const { turn, limits, events, skills, skillState, workspace, artifacts, onSkillUsed } = open;
@@ -53,7 +67,10 @@ function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<
     limits,
     events,
     signal,
-    callModel: (options, hooks) => model.call(options, hooks),
+    callModel: (options, hooks) => {
+      workspace.checkpoint();
+      return model.call(options, hooks);
+    },
     checkOutput: createOutputCheck(turn.request.responseFormat),
     onToolMessage: async (message) => {
       if (message.shows !== undefined) await open.content.prepare(message.shows);

@@ -12,6 +12,7 @@ import type { Model } from '../model/model.js';
 import type { TurnSkills } from '../skills/turn-skills.js';
 import type { Toolbox } from '../toolbox/toolbox.js';
 import type { SkillPacks } from '../workspace/skill-packs.js';
+import type { SnapshotLimits } from '../workspace/snapshot/session-files.js';
 
 /** What every turn of a worker shares; made once, in compose.ts. */
 export interface TurnDeps {
@@ -22,6 +23,7 @@ export interface TurnDeps {
   readonly blobsOf: (tenant: Tenant) => BlobStore;
   readonly executor: Executor;
   readonly packs: SkillPacks;
+  readonly snapshotLimits: SnapshotLimits;
   readonly model: Model;
   readonly modelConfig: Pick<ModelConfig, 'models' | 'contextTokens' | 'contextOverflow'>;
   readonly defaultLimits: DefaultLimits;

@@ -19,7 +19,7 @@ export function commitOf(deps: TurnDeps, open: OpenTurn, end: FinalEnd): TurnCom
       listedTools: open.toolbox.listedNames,
       pins: open.pins,
     },
-    workspace: undefined,
+    workspace: open.workspace.version,
     resultTtlSeconds: deps.resultTtlSeconds,
     sessionTtlSeconds: deps.sessionTtlSeconds,
   };

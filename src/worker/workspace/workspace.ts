@@ -1,20 +1,22 @@
-import type { BlobStore } from '../../shared/blobs/blob-store.js';
 import type { Skill } from '../../shared/skills/skill.js';
 import type { Command, CommandResult } from '../executor/command.js';
 import type { Executor, OpenSandbox, RunHooks, Sandbox, SandboxJob } from '../executor/executor.js';
 import { isSandboxLost } from '../executor/sandbox-failure.js';
+import type { WorkspaceVersion } from '../../shared/contracts/index.js';
+import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { TurnSkills } from '../skills/turn-skills.js';
 import type { StoredFile } from '../../shared/results/stored-request.js';
-import { inputEntries } from './input-stager.js';
 import { metadataEntry } from './metadata.js';
 import type { SkillPacks } from './skill-packs.js';
+import type { SessionFiles } from './snapshot/session-files.js';
 import { workspaceFolders } from './workspace-path.js';
 
 export interface WorkspaceOptions {
   readonly executor: Executor;
   readonly job: SandboxJob;
+  /** The turn's inputs, for `metadata.json`. */
   readonly inputs: readonly StoredFile[];
-  readonly blobs: BlobStore;
+  readonly files: SessionFiles;
   readonly skills: TurnSkills;
   readonly packs: SkillPacks;
   readonly signal: AbortSignal;
@@ -33,15 +35,24 @@ export interface PreparedRun {
 }
 
 /**
- * A turn's files. A sandbox starts only with the first command, and is made again when it is lost:
+ * A turn's files. A sandbox starts only with the first command, with the session's files in it, and is made again when it is
+ * lost, from the last checkpoint:
  *
  *   closed ──prepare()──▶ open ──lost──▶ closed (the next command says so) … ──close()──▶ gone
+ *
+ * A checkpoint runs beside the next model call; a command waits for it. One that fails is made again later.
  */
 export class Workspace {
   private readonly options: WorkspaceOptions;
   private sandbox: OpenSandbox | undefined;
   private staged = new Map<string, string>();
   private wasLost = false;
+  /** Has a command run since the last checkpoint? */
+  private isDirty = false;
+  private checkpointing: Promise<void> | undefined;
+  /** Why the last checkpoint failed. */
+  private fault: SkillmillError | undefined;
+  private toTell: string[] = [];
   /** Fingerprints of files as the command before left them, to tell what a command changed. */
   private readonly known = new Map<string, string>();
 
@@ -51,6 +62,7 @@ export class Workspace {
 
   /** Opens the sandbox if need be and stages the skill. @throws SkillmillError SANDBOX_UNAVAILABLE, BLOB_UNAVAILABLE */
   async prepare(skill: Skill): Promise<PreparedRun> {
+    await this.checkpointing;
     try {
       return await this.prepareOnce(skill);
     } catch (error) {
@@ -68,6 +80,36 @@ export class Workspace {
       await this.giveUpIfLost(error);
       throw error;
     }
+  }
+
+  /** Begins to make what the finished commands have left durable, if there is anything; never throws. */
+  checkpoint(): void {
+    const { sandbox } = this;
+    if (sandbox === undefined || !this.isDirty || this.checkpointing !== undefined) return;
+    this.checkpointing = this.save(sandbox)
+      .catch(async (error: unknown) => {
+        this.fault = SkillmillError.from(error);
+        await this.giveUpIfLost(error);
+      })
+      .finally(() => (this.checkpointing = undefined));
+  }
+
+  /** Makes all that the turn leaves durable. @throws the signal's reason; SkillmillError LIMIT_EXCEEDED, BLOB_UNAVAILABLE,
+   *  SANDBOX_UNAVAILABLE: the last checkpoint stays the version to commit then */
+  async finish(): Promise<void> {
+    await this.checkpointing;
+    try {
+      if (this.sandbox !== undefined && this.isDirty) await this.save(this.sandbox);
+      // The sandbox that held them is lost, and no command has told the model.
+      else if (this.fault !== undefined) throw this.fault;
+    } finally {
+      await this.options.files.keepInputs();
+    }
+  }
+
+  /** The session's next version, as of the last checkpoint; undefined when nothing has changed. */
+  get version(): WorkspaceVersion | undefined {
+    return this.options.files.version;
   }
 
   /** Is the file new, or other than the command before left it? Asking marks it as seen. */
@@ -92,16 +134,29 @@ export class Workspace {
     this.sandbox = undefined;
     this.staged = new Map();
     this.known.clear();
+    this.isDirty = false;
+    this.options.files.forget();
     await sandbox?.close();
+  }
+
+  private async save(sandbox: Sandbox): Promise<void> {
+    this.isDirty = false;
+    try {
+      await this.options.files.save(sandbox);
+      this.fault = undefined;
+    } catch (error) {
+      this.isDirty = true;
+      throw error;
+    }
   }
 
   private async prepareOnce(skill: Skill): Promise<PreparedRun> {
     const sandbox = this.sandbox ?? (await this.open());
-    const warnings = this.wasLost
-      ? ['The sandbox was lost and has been replaced; what earlier commands wrote is gone.']
-      : [];
+    const warnings = this.warnings();
     if (this.staged.get(skill.name) !== skill.digest) await this.stage(sandbox, skill);
     this.wasLost = false;
+    this.toTell = [];
+    this.isDirty = true;
     const runDir = sandbox.nextRunDir();
     return {
       sandbox,
@@ -115,25 +170,49 @@ export class Workspace {
     };
   }
 
+  /** What the model should know before it reads a command's result. */
+  private warnings(): string[] {
+    const { fault } = this;
+    const replaced = 'The sandbox was lost and has been replaced;';
+    if (this.wasLost) {
+      if (fault === undefined) {
+        return [...this.toTell, `${replaced} files are as the last finished command left them.`];
+      }
+      this.fault = undefined; // told here
+      return [...this.toTell, `${replaced} what the last commands wrote is gone.`];
+    }
+    return fault?.code === 'LIMIT_EXCEEDED' ? [...this.toTell, fault.message] : this.toTell;
+  }
+
   private async open(): Promise<OpenSandbox> {
-    const { executor, job, signal, inputs, blobs } = this.options;
-    const entries = await inputEntries(inputs, blobs);
+    const { executor, job, signal, files } = this.options;
+    const leftOut = this.wasLost ? [] : await files.leftOut();
     const sandbox = await executor.open(job, signal);
     try {
-      if (entries.length > 0) await sandbox.put(entries, 'command');
+      const { WORK_DIR, OUTPUT_DIR, RUNS_DIR } = workspaceFolders;
+      for (const seen of await files.restore(sandbox, [WORK_DIR, OUTPUT_DIR, RUNS_DIR])) {
+        this.known.set(seen.path, seen.fingerprint);
+      }
     } catch (error) {
+      files.forget();
       await sandbox.close().catch(() => undefined);
       throw error;
     }
+    this.toTell = leftOut.map(
+      ({ path, reason }) => `${JSON.stringify(path)} of an earlier turn was not kept: ${reason}`,
+    );
     this.sandbox = sandbox;
     return sandbox;
   }
 
   private async stage(sandbox: Sandbox, skill: Skill): Promise<void> {
-    const { skills, packs, inputs } = this.options;
+    const { skills, packs, inputs, files } = this.options;
     const pack = await packs.get(skill, () => skills.readFiles(skill));
     const staged = new Map(this.staged).set(skill.name, skill.digest);
     await sandbox.put([pack, metadataEntry(staged, inputs)], 'keeper');
+    if (!this.staged.has(skill.name)) {
+      await files.restore(sandbox, [`${workspaceFolders.SKILLS_DIR}/${skill.name}/.venv`]);
+    }
     this.staged = staged;
   }
 }

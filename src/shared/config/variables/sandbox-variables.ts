@@ -62,6 +62,11 @@ export const sandboxVariables = {
     default: '256',
     description: 'Processes that a sandbox may hold',
   }),
+  SKILLMILL_WORKSPACE_MAX_MB: variable({
+    schema: whole(1, 1_048_576),
+    default: '1024',
+    description: 'MiB of files that a session may keep from turn to turn',
+  }),
   SKILLMILL_POOL_SIZE: variable({
     schema: whole(0, 1000),
     description:

@@ -21,7 +21,7 @@ export interface ChannelRequest {
   /** What stands first on standard input, each closed by NUL. */
   readonly lines?: readonly string[];
   /** What follows on standard input; without it and without lines that is empty. */
-  readonly input?: readonly Buffer[];
+  readonly input?: Iterable<Buffer> | AsyncIterable<Buffer>;
 }
 
 /** The way to a container's supervisor: one request at a time. */
@@ -75,10 +75,14 @@ export class Channel {
       return;
     }
     await this.#write(`${head}${given}`);
-    for (const piece of inPieces(input)) {
-      if (exchange.stopped) break;
-      await this.#write(`${lengthOf(piece)}\n`);
-      for (const bytes of piece) await this.#write(bytes);
+    try {
+      for await (const piece of inPieces(input)) {
+        if (exchange.stopped) break;
+        await this.#write(`${lengthOf(piece)}\n`);
+        for (const bytes of piece) await this.#write(bytes);
+      }
+    } catch (thrown) {
+      exchange.inputFailure = thrown instanceof Error ? thrown : new Error(errorMessage(thrown));
     }
     await this.#write(`0\n${nonce}\n`);
   }
@@ -110,10 +114,12 @@ export class Channel {
 }
 
 /** Few and large pieces, since each costs a process in the sandbox; but not so large that an abort would have to wait for it. */
-function* inPieces(input: readonly Buffer[]): Generator<readonly Buffer[]> {
+async function* inPieces(
+  input: Iterable<Buffer> | AsyncIterable<Buffer>,
+): AsyncGenerator<readonly Buffer[]> {
   let piece: Buffer[] = [];
   let room = MAX_PIECE_BYTES;
-  for (const bytes of input) {
+  for await (const bytes of input) {
     for (let at = 0; at < bytes.length;) {
       const taken = bytes.subarray(at, at + room);
       piece.push(taken);
@@ -136,6 +142,8 @@ function lengthOf(buffers: readonly Buffer[]): number {
 export class Exchange {
   /** Ends when all was sent. */
   sending: Promise<void> = Promise.resolve();
+  /** What reading the input failed with, which ended it there. */
+  inputFailure: Error | undefined;
   /** Set to send no more input than what is under way. */
   stopped = false;
   readonly #next: () => Promise<readonly DemuxedPiece[]>;

@@ -10,7 +10,10 @@ import {
   type FileListing,
   type OpenSandbox,
   type ReadFile,
+  type RestoredEntry,
   type RunHooks,
+  type SeenEntry,
+  type Tree,
 } from '../executor.js';
 import { runDirOf } from '../run-dirs.js';
 import { isSandboxLost, sandboxLost } from '../sandbox-failure.js';
@@ -21,7 +24,8 @@ import { putEntries } from './put-entries.js';
 import { runCommand, type CommandPlace } from './run-command.js';
 import type { OperationPlace } from './run-helper.js';
 import type { LiveContainer } from './live-container.js';
-import { listFiles, readFiles } from './workspace-files.js';
+import { fetchFiles, listFiles, readFiles } from './workspace-files.js';
+import { restoreTree, scanTree } from './workspace-tree.js';
 
 /** Who has to do with a container besides its sandbox. */
 export interface SandboxTies {
@@ -76,12 +80,18 @@ export class DockerSandbox implements OpenSandbox {
     return await this.#untilAbort((place) => listFiles(place, folders, limit));
   }
 
-  async *read(paths: readonly string[]): AsyncGenerator<ReadFile> {
+  read(paths: readonly string[]): AsyncGenerator<ReadFile> {
+    return this.#reading((place) => readFiles(place, paths));
+  }
+
+  async *#reading(
+    read: (place: OperationPlace) => AsyncIterable<ReadFile>,
+  ): AsyncGenerator<ReadFile> {
     const { signal } = this.#ties;
     const leave = await this.#serial.enter(signal);
     try {
       this.#mustLive();
-      yield* readFiles(this.#place(), paths);
+      yield* read(this.#place());
     } catch (thrown) {
       this.#noteLoss(thrown);
       signal.throwIfAborted();
@@ -89,6 +99,18 @@ export class DockerSandbox implements OpenSandbox {
     } finally {
       leave();
     }
+  }
+
+  async scan(folders: readonly string[]): Promise<Tree> {
+    return await this.#untilAbort((place) => scanTree(place, folders));
+  }
+
+  fetch(files: readonly SeenEntry[], scanned: Tree): AsyncGenerator<ReadFile> {
+    return this.#reading((place) => fetchFiles(place, files, scanned));
+  }
+
+  async restore(entries: AsyncIterable<RestoredEntry>): Promise<void> {
+    await this.#untilAbort((place) => restoreTree(place, entries));
   }
 
   async close(): Promise<void> {

@@ -15,9 +15,10 @@ import { archiveEnd, packEntries } from './tar-transfer.js';
 const PUT_MS = 300_000;
 
 /** What tar and our own script exit with when a file has no place; bash and the engine have other codes for a missing tar. */
-const NO_PLACE_CODES = [1, 2];
+export const NO_PLACE_CODES = [1, 2];
 
-const diskFull = /No space left on device|File too large|Disk quota/;
+/** What tar says of a full disk. */
+export const diskFull = /No space left on device|File too large|Disk quota/;
 
 /** Puts entries into a container's workspace, in order. @throws the signal's reason; SkillmillError TOOL_FAILED when something
  *  is in the way, LIMIT_EXCEEDED when the disk is full, SANDBOX_UNAVAILABLE */

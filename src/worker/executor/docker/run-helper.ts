@@ -40,6 +40,7 @@ export async function runHelper(place: OperationPlace, helper: Helper): Promise<
     const inTime = withDeadline(collecting, helper.timeoutMs, 'an operation in it');
     const result = await settled(place, exchange, inTime, collecting);
     if (!result.cut) await exchange.sending;
+    if (exchange.inputFailure !== undefined) throw exchange.inputFailure;
     return result;
   } catch (thrown) {
     place.signal.throwIfAborted();

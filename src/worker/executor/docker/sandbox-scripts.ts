@@ -80,12 +80,52 @@ while IFS= read -r -d '' path; do
 done | tar -c -f - --format=gnu --no-recursion --hard-dereference --verbatim-files-from --no-unquote --null -T -
 `;
 
+/** Opens what its owner has closed, whose paths come first on standard input, each closed by NUL and all by an empty one;
+ *  `close_again` gives all of it its modes back. What lies in a closed folder comes after that folder. */
+const openClosed = `
+cd /workspace || exit 3
+declare -a opened
+while IFS= read -r -d '' path && [[ -n $path ]]; do
+  mode=$(stat -c %a -- "./$path") && chmod u+rwx -- "./$path" && opened+=("$mode" "./$path")
+done
+close_again() {
+  local at
+  for ((at = \${#opened[@]} - 2; at >= 0; at -= 2)); do chmod "\${opened[at]}" -- "\${opened[at + 1]}"; done
+}
+`;
+
+/** Two records an entry, each closed by NUL: type, mode, size, inode, change time, time and path; a link's target. A folder that
+ *  cannot be looked into has the type `!`. */
+const scanScript = `${openClosed}
+find "$@" \\( -type d ! \\( -readable -executable \\) -printf '! %m 0 0 0 %T@ %p\\0\\0' -prune \\) \
+  -o -printf '%y %m %s %i %C@ %T@ %p\\0%l\\0'
+status=$?
+close_again
+exit "$status"
+`;
+
+/** Like the script \`read\`, for names that a scan has given since the last command: no link stands in their way. */
+const fetchScript = `${openClosed}
+tar -c -f - --format=gnu --no-recursion --hard-dereference --verbatim-files-from --no-unquote --null -T -
+status=$?
+close_again
+exit "$status"
+`;
+
+/** Everything with the modes and times that the archive says, the folders' at the end. */
+const restoreScript = `
+cd /workspace && umask 0 && exec tar -x -f - --no-same-owner -p --delay-directory-restore --warning=no-timestamp
+`;
+
 /** What the supervisor can run, by name: it gets all of it when the container is made, so that no request carries it. */
 export const sandboxScripts = {
   command: commandScript,
   put: putScript,
   list: listScript,
   read: readScript,
+  scan: scanScript,
+  fetch: fetchScript,
+  restore: restoreScript,
 } as const;
 
 export type SandboxScript = keyof typeof sandboxScripts;

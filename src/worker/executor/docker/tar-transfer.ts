@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import tar from 'tar-stream';
-import type { WorkspaceEntry } from '../executor.js';
+import type { RestoredEntry, TreeEntry, WorkspaceEntry } from '../executor.js';
 
 /** A file out of a tar stream; the next one comes when this one was read or its stream was destroyed. */
 export interface UnpackedFile {
@@ -50,6 +50,69 @@ async function write(
     if (content === undefined) pack.entry(header, done);
     else pack.entry(header, content, done);
   });
+}
+
+/** An archive of entries, as it is read. @throws what a content fails with */
+export async function* packRestored(entries: AsyncIterable<RestoredEntry>): AsyncGenerator<Buffer> {
+  const pack = tar.pack();
+  const writing = (async () => {
+    for await (const { entry, content } of entries) await writeRestored(pack, entry, content);
+    pack.finalize();
+  })().catch((thrown: unknown) => {
+    pack.destroy(thrown instanceof Error ? thrown : new Error(String(thrown)));
+  });
+  for await (const piece of pack) if (Buffer.isBuffer(piece)) yield piece;
+  await writing;
+}
+
+/** tar-stream takes a mode of 0 for none given; what lies above the permission bits is not written. */
+const NOT_ZERO = 0o10000;
+
+async function writeRestored(
+  pack: tar.Pack,
+  { path: name, kind: type, mode, mtime, target, sizeBytes: size }: TreeEntry,
+  content: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  // The header has room for whole seconds only, and not for those after 2038.
+  const times = { mtime: new Date(0), pax: { mtime } };
+  const header = { name, type, mode: mode | NOT_ZERO, ...times };
+  if (type === 'symlink') await write(pack, { ...header, linkname: target ?? '' });
+  else if (type === 'directory') await write(pack, header);
+  else if (size === 0) await write(pack, header, Buffer.alloc(0));
+  else await writeStream(pack, { ...header, size }, content);
+}
+
+async function writeStream(
+  pack: tar.Pack,
+  header: Partial<tar.Header> & Pick<tar.Header, 'name'>,
+  content: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    const sink = pack.entry(header, (error) => {
+      if (error) reject(error);
+      else resolve();
+    });
+    sink.on('error', reject);
+    feed(sink, content).catch(reject);
+  });
+}
+
+async function feed(
+  sink: ReturnType<tar.Pack['entry']>,
+  content: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  for await (const chunk of content) {
+    if (!sink.write(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))) {
+      await new Promise<void>((resolve) => {
+        const done = () => {
+          sink.off('drain', done).off('close', done);
+          resolve();
+        };
+        sink.on('drain', done).on('close', done);
+      });
+    }
+  }
+  sink.end(undefined);
 }
 
 /** The regular files of a tar stream as they come; whatever else it holds is passed over. @throws what the source fails with, or for a broken archive */

@@ -1,22 +1,22 @@
 import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
-import type { FileListing, ReadFile, WorkspaceFile } from '../executor.js';
-import { ListingBuilder, UNREADABLE } from '../listing.js';
+import type { FileListing, ReadFile, SeenEntry, Tree, WorkspaceFile } from '../executor.js';
+import { isClosedFile, isClosedFolder, ListingBuilder, UNREADABLE } from '../listing.js';
 import { sandboxLost } from '../sandbox-failure.js';
 import { within } from '../../async/deadline.js';
 import { untilAbort } from '../../async/until-abort.js';
 import { RUNNER } from './sandbox-users.js';
-import type { Exchange } from './channel.js';
+import type { ChannelRequest, Exchange } from './channel.js';
 import { runHelper, type OperationPlace } from './run-helper.js';
 import { drainExchange, stopExchange } from './stop-exchange.js';
 import { unpackFiles } from './tar-transfer.js';
 
-const LIST_MS = 120_000;
+export const LIST_MS = 120_000;
 const REPLY_END_MS = 1000;
 /** About 150,000 files; what the worker holds of a listing stays below it. */
-const LIST_BYTES = 16 * 1024 * 1024;
+export const LIST_BYTES = 16 * 1024 * 1024;
 
-const skipReasons: Readonly<Record<string, string>> = {
+export const skipReasons: Readonly<Record<string, string>> = {
   '!': 'a folder that cannot be opened',
   l: 'a symbolic link',
   p: 'a FIFO',
@@ -48,7 +48,8 @@ export async function listFiles(
   return listing.build();
 }
 
-function* records(bytes: Buffer): Generator<Buffer> {
+/** The records of a reply, each of which NUL closes. */
+export function* records(bytes: Buffer): Generator<Buffer, void> {
   let start = 0;
   for (let end = bytes.indexOf(0); end !== -1; end = bytes.indexOf(0, start)) {
     yield bytes.subarray(start, end);
@@ -81,12 +82,34 @@ export async function* readFiles(
   place: OperationPlace,
   paths: readonly string[],
 ): AsyncGenerator<ReadFile> {
+  yield* unpackReply(place, paths, { script: 'read', input: [namesOf(paths)] });
+}
+
+/** Like `readFiles`, for files of a scan that was made since the last command; what is closed is opened meanwhile. */
+export async function* fetchFiles(
+  place: OperationPlace,
+  files: readonly SeenEntry[],
+  { entries }: Tree,
+): AsyncGenerator<ReadFile> {
+  const paths = files.map((file) => file.path);
+  const closed = [...entries.filter(isClosedFolder), ...files.filter(isClosedFile)];
+  const lines = [...closed.map((entry) => entry.path), ''];
+  const input = [namesOf(paths.map((path) => `./${path}`))];
+  yield* unpackReply(place, paths, { script: 'fetch', lines, input });
+}
+
+const namesOf = (paths: readonly string[]) =>
+  Buffer.from(paths.map((path) => `${path}\0`).join(''), 'utf8');
+
+async function* unpackReply(
+  place: OperationPlace,
+  paths: readonly string[],
+  asked: Pick<ChannelRequest, 'script' | 'lines' | 'input'>,
+): AsyncGenerator<ReadFile> {
   const { channel, signal } = place;
   signal.throwIfAborted();
   if (paths.length === 0) return;
-  const wanted = Buffer.from(paths.map((path) => `${path}\0`).join(''), 'utf8');
-  const request = { kind: 'helper', user: RUNNER, script: 'read', input: [wanted] } as const;
-  const exchange = channel.request(request);
+  const exchange = channel.request({ kind: 'helper', user: RUNNER, ...asked });
   try {
     const archive = Readable.from(stdoutOf(exchange, signal), { objectMode: false });
     let next = 0;

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { errorMessage } from '../../../shared/errors/skillmill-error.js';
+import { errorMessage, SkillmillError } from '../../../shared/errors/skillmill-error.js';
 import { checkEntry } from '../check-entry.js';
 import type { Command, CommandResult } from '../command.js';
 import {
@@ -9,7 +9,10 @@ import {
   type FileListing,
   type OpenSandbox,
   type ReadFile,
+  type RestoredEntry,
   type RunHooks,
+  type SeenEntry,
+  type Tree,
 } from '../executor.js';
 import { putFailed } from '../put-failure.js';
 import { runDirOf, runsOf } from '../run-dirs.js';
@@ -19,6 +22,7 @@ import { untilAbort } from '../../async/until-abort.js';
 import { placeEntries } from './place-entries.js';
 import { removeTree } from './remove-tree.js';
 import { runProcess } from './run-process.js';
+import { fetchFiles, restoreTree, scanTree } from './snapshot-files.js';
 import { listTree, readTree } from './walk-files.js';
 
 /** Where one local sandbox lies: its workspace, and a folder beside it as HOME and TMPDIR of its commands. */
@@ -96,12 +100,37 @@ export class LocalSandbox implements OpenSandbox {
     );
   }
 
-  async *read(paths: readonly string[]): AsyncGenerator<ReadFile> {
+  read(paths: readonly string[]): AsyncGenerator<ReadFile> {
+    return this.#reading((root, signal) => readTree(root, paths, signal));
+  }
+
+  fetch(files: readonly SeenEntry[], scanned: Tree): AsyncGenerator<ReadFile> {
+    return this.#reading((root, signal) => fetchFiles(root, { files, scanned }, signal));
+  }
+
+  async scan(folders: readonly string[]): Promise<Tree> {
+    return await this.#untilAbort((signal) => scanTree(this.#folders.workspace, folders, signal));
+  }
+
+  async restore(entries: AsyncIterable<RestoredEntry>): Promise<void> {
+    await this.#untilAbort(async (signal) => {
+      try {
+        await restoreTree(this.#folders.workspace, entries, signal);
+      } catch (thrown) {
+        signal.throwIfAborted();
+        throw thrown instanceof SkillmillError ? thrown : failureOf(thrown);
+      }
+    });
+  }
+
+  async *#reading(
+    read: (root: string, signal: AbortSignal) => AsyncIterable<ReadFile>,
+  ): AsyncGenerator<ReadFile> {
     const { signal } = this.#ties;
     const leave = await this.#serial.enter(signal);
     try {
       this.#closing.signal.throwIfAborted();
-      yield* readTree(this.#folders.workspace, paths, signal);
+      yield* read(this.#folders.workspace, signal);
     } finally {
       leave();
     }

@@ -121,7 +121,8 @@ async function visit(walk: Walk, path: string): Promise<void> {
   }
 }
 
-function kindOf(stats: BigIntStats): string {
+/** What something is that is neither file nor folder. */
+export function kindOf(stats: BigIntStats): string {
   if (stats.isSymbolicLink()) return 'a symbolic link';
   if (stats.isFIFO()) return 'a FIFO';
   return stats.isSocket() ? 'a socket' : 'a device';
