@@ -89,6 +89,10 @@ export const requirements = {
   secrets: 'the operator’s keys and passwords are in no result, event, error, log or record',
   'workspace-follows':
     'a session’s files are there in its next turn on whatever worker, as the last finished command left them: bytes, modes, times, links, empty folders',
+  'workspace-checkpoint':
+    'what a finished command has left outlives its sandbox and stays when the turn fails or is cancelled; a command that was cut short leaves nothing',
+  'workspace-limit':
+    'a workspace past the limit is told to the model, and fails a turn that ends so; the version before stays in force',
   'blobs-in-bucket':
     'files over 256 KiB travel through a bucket of an S3 server between clients and workers that share no folder',
   'schema-published': 'the contracts can be had as JSON Schema',

@@ -52,7 +52,7 @@ async function runCommand(
     if (isSandboxLost(error)) {
       throw new SkillmillError(
         'TOOL_FAILED',
-        `The sandbox was lost while the command ran (${errorMessage(error)}). The next command gets a new one; files written before are gone.`,
+        `The sandbox was lost while the command ran (${errorMessage(error)}). The next command gets a new one, with the files as the last finished command left them; run this one again if it is still needed.`,
       );
     }
     throw error;

@@ -1,8 +1,13 @@
+import type { WireRequest } from '../../../examples/scripted-model.js';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { turnResultSchema, type TurnResult } from '../../../src/shared/contracts/index.js';
+import { docker } from '../../support/docker.js';
+import { eventually } from '../../support/eventually.js';
+import { callOf } from '../../support/turns-desk.js';
 import { lastToolResult, openWorld, runs, type World } from '../../support/world.js';
 
 const session = 'work-1';
+const skill = 'user-file-ops';
 
 /** What must be the same in the next turn: every file's bytes, mode and time, every folder and link; run folders are the commands' own. */
 const listAll = String.raw`cd "$WORKSPACE_DIR"
@@ -18,7 +23,7 @@ touch -d '2001-02-03 04:05:06.789' "$WORK_DIR/a/tool"; chmod 500 "$WORK_DIR/empt
 describe('the files of a session', () => {
   let world: World;
   beforeAll(async () => {
-    world = await openWorld();
+    world = await openWorld({ SKILLMILL_WORKSPACE_MAX_MB: '2' });
   });
   afterAll(() => world.close());
 
@@ -63,5 +68,79 @@ describe('the files of a session', () => {
     const again = await turn('again', ['--session', session]);
     expect(printed(again)[0]).toBe('changed\nout:\nnew\nresult.txt\n\nwork/a:\nb\nresult\n');
     await second.end();
+  });
+
+  it('are kept as finished commands left them when a turn fails, is cancelled, or loses its sandbox [workspace-follows, workspace-checkpoint]', async () => {
+    const worker = await world.worker();
+    const args = ['--session', 'work-2'];
+    const add = (name: string) => runs(`echo ${name} >> "$WORK_DIR/log"; cat "$WORK_DIR/log"`);
+    const command = 'echo three >> "$WORK_DIR/log"; cat "$WORK_DIR/log"';
+    const three = callOf('skill_run', { skill, command });
+    const loseSandbox = async () => {
+      for (const name of await world.sandboxes()) {
+        await docker.getContainer(name.replace('/', '')).remove({ force: true });
+      }
+      return three;
+    };
+    world.script('fails', [add('one'), { status: 400, body: '{}' }]);
+    // A command waits for the checkpoint of the one before: what is lost is at most the second's.
+    // A command waits for the checkpoint of the one before: what is lost is at most the second's.
+    const again = ({ messages }: WireRequest) =>
+      String(messages.at(-1)?.content).includes('was lost while') ? three : { text: 'done' };
+    world.script('loses', [add('two'), runs('true'), loseSandbox, again, { text: 'done' }]);
+    world.script('is cut', [
+      add('four'),
+      runs('echo half > "$WORK_DIR/half"; echo half-$((1 + 1)); sleep 600'),
+    ]);
+    world.script('look', [runs('cat "$WORK_DIR/log"; ls "$WORK_DIR"'), { text: 'done' }]);
+    expect(await turn('fails', args)).toMatchObject({ status: 'failed' });
+    const loses = await turn('loses', args);
+    const third = 'one\ntwo\nthree\n';
+    if (world.executor === 'docker') {
+      // Who sees first that it is gone, the checkpoint or the command, is a matter of luck.
+      const warnings = [expect.stringMatching(/^The sandbox was lost and has been replaced/)];
+      expect(loses.toolCalls.at(-1)?.result).toMatchObject({ stdout: third, warnings });
+    }
+    const cut = world.start(['run', 'is cut', '--json', ...args]);
+    let said = '';
+    cut.child.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString('utf8')));
+    await eventually('the second command', () => (said.includes('half-2') ? true : undefined));
+    cut.child.kill('SIGINT');
+    expect(turnResultSchema.parse(JSON.parse((await cut.outcome).stdout)).status).toBe('cancelled');
+    expect(printed(await turn('look', args))).toEqual(['one\ntwo\nthree\nfour\ninputs\nlog\n']);
+    await worker.end();
+  });
+
+  it('are bounded: the model is told, a turn that ends past the limit fails, and the version before stays [workspace-limit]', async () => {
+    const worker = await world.worker();
+    const args = ['--session', 'work-3'];
+    const fill = 'head -c 3000000 /dev/zero > "$WORK_DIR/big"; echo kept > "$WORK_DIR/small"';
+    world.script('begin', [runs('echo first > "$WORK_DIR/small"'), { text: 'done' }]);
+    world.script('fill', [runs(fill), { text: 'done' }]);
+    world.script('mend', [
+      runs(fill),
+      runs('cat "$WORK_DIR/small"'),
+      runs('rm "$WORK_DIR/big"; cat "$WORK_DIR/small"'),
+      { text: 'done' },
+    ]);
+    await turn('begin', args);
+    expect(await turn('fill', args)).toMatchObject({
+      status: 'failed',
+      error: { code: 'LIMIT_EXCEEDED', details: { limit: 'workspaceBytes' } },
+    });
+    world.script('look', [runs('cat "$WORK_DIR/small"; ls "$WORK_DIR"'), { text: 'done' }]);
+    expect(printed(await turn('look', args))).toEqual(['first\ninputs\nsmall\n']);
+    const mended = await turn('mend', args);
+    expect(mended).toMatchObject({ status: 'completed' });
+    const warnings = mended.toolCalls.map(
+      (call) => (call.result as { warnings: string[] }).warnings,
+    );
+    expect(warnings).toEqual([
+      [],
+      [expect.stringContaining('more than is kept')],
+      [expect.stringContaining('more than is kept')],
+    ]);
+    expect(printed(await turn('look', args))).toEqual(['kept\ninputs\nsmall\n']);
+    await worker.end();
   });
 });

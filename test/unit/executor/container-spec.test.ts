@@ -14,6 +14,9 @@ describe('the container spec', () => {
       'put',
       'list',
       'read',
+      'scan',
+      'fetch',
+      'restore',
       'shell',
     ]);
     expect(spec).toEqual({

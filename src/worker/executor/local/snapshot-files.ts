@@ -127,8 +127,10 @@ async function writeNew(at: string, mode: number, content: AsyncIterable<Uint8Ar
 }
 
 async function setTime(at: string, { mtime }: TreeEntry): Promise<void> {
-  const seconds = Number(mtime);
+  const [seconds, fraction = ''] = mtime.split('.');
+  // In the middle of its microsecond, so that what Node makes of the number is that one.
+  const exact = Number(seconds) + (Number(fraction.slice(0, 6)) + 0.5) / 1_000_000;
   // A number below 0 would be taken for now.
-  const time = seconds < 0 ? new Date(seconds * 1000) : seconds;
+  const time = exact < 0 ? new Date(Math.floor(exact * 1000)) : exact;
   await lutimes(at, time, time);
 }

@@ -35,9 +35,14 @@ export async function storeFiles(
   for (const group of groupsOf(files)) {
     const placed: Omit<ManifestFile, 'blob'>[] = [];
     const bytes = joined(group, source, { placed, leftOut });
-    const { sha256, sizeBytes } = await store.blobs.put(bytes, store.signal);
-    sizes[sha256] = sizeBytes;
-    entries.push(...placed.map((file) => ({ ...file, blob: sha256 })));
+    try {
+      const { sha256, sizeBytes } = await store.blobs.put(bytes, store.signal);
+      sizes[sha256] = sizeBytes;
+      entries.push(...placed.map((file) => ({ ...file, blob: sha256 })));
+    } finally {
+      // A store that fails early may not have read to the end, and the sandbox serves nobody else until then.
+      await bytes.return(undefined);
+    }
   }
   return { entries, blobs: sizes, leftOut };
 }
