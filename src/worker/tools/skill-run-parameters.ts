@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { environmentNameRule } from '../../shared/config/environment-name.js';
-import type { InputSpec } from '../workspace/input-source.js';
 import { artifactNameFault } from './skill-run-artifact-name.js';
 
 /** A command's time when the call names none, as in tRPC-Agent. */
@@ -135,8 +134,3 @@ export const skillRunParameters = z.object({
 export type SkillRunArguments = z.output<typeof skillRunParameters>;
 /** What a call says of its outputs. */
 export type OutputsSpec = NonNullable<SkillRunArguments['outputs']>;
-
-/** The inputs that a call asks for. */
-export function inputsOf(args: SkillRunArguments): readonly InputSpec[] {
-  return args.inputs ?? [];
-}

@@ -16,7 +16,6 @@ import { artifactNameOf } from './skill-run-artifact-name.js';
 import { runWithOutput, type RanCommand } from './skill-run-output.js';
 import {
   defaultTimeoutSeconds,
-  inputsOf,
   skillRunParameters,
   type SkillRunArguments,
 } from './skill-run-parameters.js';
@@ -102,7 +101,7 @@ async function stage(
   const { sandbox, runDir } = prepared;
   const { blobs, artifacts, pins, skills } = context;
   try {
-    const inputs = await stageInputs(sandbox, inputsOf(args), runDir, {
+    const inputs = await stageInputs(sandbox, args.inputs ?? [], runDir, {
       ...{ blobs, artifacts, pins, stagedSkill: skill.name, hostFolders: config.hostInputs },
       skillFiles: (name) => skills.readFiles(requireSkill(skills, name)),
     });

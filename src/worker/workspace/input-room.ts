@@ -10,11 +10,6 @@ export class InputRoom {
   #bytes = 0;
   #files = 0;
 
-  /** How many more bytes there is room for. */
-  get bytesLeft(): number {
-    return limitBytes - this.#bytes;
-  }
-
   /** Takes room for a file. @throws SkillmillError TOOL_INPUT_INVALID when there is none */
   take(bytes: number): void {
     this.#bytes += bytes;

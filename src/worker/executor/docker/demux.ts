@@ -34,12 +34,6 @@ export class Demuxer {
     return pieces;
   }
 
-  /** Checks that the stream ended between two frames. @throws Error when it ended within one */
-  end(): void {
-    if (this.#headerBytes === 0 && this.#payloadLeft === 0) return;
-    throw new Error('the engine’s output ended in the middle of a frame');
-  }
-
   #takeHeader(chunk: Buffer): number {
     const taken = chunk.copy(this.#header, this.#headerBytes, 0, HEADER_BYTES - this.#headerBytes);
     this.#headerBytes += taken;

@@ -21,7 +21,7 @@ import { Serial } from '../serial.js';
 import { untilAbort } from '../../async/until-abort.js';
 import { WORKSPACE } from './container-spec.js';
 import { putEntries } from './put-entries.js';
-import { runCommand, type CommandPlace } from './run-command.js';
+import { runCommand } from './run-command.js';
 import type { OperationPlace } from './run-helper.js';
 import type { LiveContainer } from './live-container.js';
 import { fetchFiles, listFiles, readFiles } from './workspace-files.js';
@@ -146,7 +146,7 @@ export class DockerSandbox implements OpenSandbox {
     });
   }
 
-  #place(): OperationPlace & CommandPlace {
+  #place(): OperationPlace {
     const { engine, name: container, channel } = this.#live;
     return { engine, container, channel, signal: this.#ties.signal };
   }

@@ -41,11 +41,6 @@ export class WarmPool {
     this.#ties = ties;
   }
 
-  /** How many wait to be taken. */
-  get ready(): number {
-    return this.#ready.size;
-  }
-
   /** Begins to keep the pool full. */
   fill(): void {
     if (this.#mode === 'closed') return;
