@@ -44,9 +44,15 @@ export interface StagedInput {
   readonly version?: number;
 }
 
+interface FoundFile {
+  /** Below the destination; empty for the destination itself. */
+  readonly path: string;
+  readonly mode: number;
+  readonly content: Uint8Array;
+}
+
 interface Found {
-  /** Files below the destination; a path that is empty is the destination itself. */
-  readonly files: readonly { path: string; mode: number; content: Uint8Array }[];
+  readonly files: readonly FoundFile[];
   /** Instead of the files: a path of the workspace that the destination links to. */
   readonly link?: string;
   readonly version?: number;
@@ -104,7 +110,10 @@ function entriesOf(found: Found, name: string): WorkspaceEntry[] {
     return [{ path: name, kind: 'symlink', mode: 0o777, target }];
   }
   return found.files.map(({ path, mode, content }) => ({
-    ...{ path: posix.join(name, path), kind: 'file' as const, mode, content },
+    path: posix.join(name, path),
+    kind: 'file',
+    mode,
+    content,
   }));
 }
 
@@ -165,13 +174,11 @@ function noArtifact(
 async function workspaceFiles(path: string, { spec, sandbox, room }: Search): Promise<Found> {
   const parent = posix.dirname(path);
   const listing = await sandbox.list([parent === '.' ? path : parent], listLimit);
-  const found = listing.files.filter(
-    (file) => file.path === path || file.path.startsWith(`${path}/`),
-  );
+  const found = listing.files.filter((file) => isAtOrBelow(file.path, path));
   if (found.length === 0) throw wrong('src', spec.src, 'names no regular file of the workspace');
   if (spec.mode === 'link') return { files: [], link: path };
   for (const file of found) room.take(file.sizeBytes);
-  const files: { path: string; mode: number; content: Uint8Array }[] = [];
+  const files: FoundFile[] = [];
   for await (const file of sandbox.read(found.map((each) => each.path))) {
     if ('error' in file) throw wrong('src', spec.src, `cannot be read: ${file.error}`);
     const content = await buffer(file.content);
@@ -185,9 +192,7 @@ async function skillFiles(
   { spec, room, origins }: Search,
 ): Promise<Found> {
   const all = await origins.skillFiles(skill);
-  const found = all.filter(
-    (file) => path === '' || file.path === path || file.path.startsWith(`${path}/`),
-  );
+  const found = all.filter((file) => path === '' || isAtOrBelow(file.path, path));
   if (found.length === 0) throw wrong('src', spec.src, 'names no file of the skill');
   if (spec.mode === 'link' && skill === origins.stagedSkill) {
     return { files: [], link: posix.join('skills', skill, path) };
@@ -200,6 +205,10 @@ async function skillFiles(
       content: file.content,
     })),
   };
+}
+
+function isAtOrBelow(path: string, place: string): boolean {
+  return path === place || path.startsWith(`${place}/`);
 }
 
 function modeOf({ executable }: { readonly executable: boolean }): number {

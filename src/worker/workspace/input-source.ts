@@ -1,6 +1,12 @@
 import { posix } from 'node:path';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
-import { expandWorkspaceVariables, insideWorkspace, workspaceFolders } from './workspace-path.js';
+import { COMMAND_FOLDERS } from '../executor/check-entry.js';
+import {
+  expandWorkspaceVariables,
+  inputsFolder,
+  insideWorkspace,
+  workspaceFolders,
+} from './workspace-path.js';
 
 /** One file or folder that a command asks for before it runs. */
 export interface InputSpec {
@@ -71,24 +77,18 @@ export function destinationOf(dst: string, name: string, base: InputBase): strin
   const isFolder = /(^|\/)\.?$/.test(expanded) || path === inputsFolder || !path.includes('/');
   const whole = isFolder ? posix.join(path, name) : path;
   const [top = ''] = whole.split('/');
-  if (whole.includes('\0') || !writable.includes(top)) {
+  if (whole.includes('\0') || !COMMAND_FOLDERS.includes(top)) {
     throw wrong('dst', dst, 'must be below work/, out/ or runs/ (skills are read-only)');
   }
   return whole;
 }
 
-const inputsFolder = `${workspaceFolders.WORK_DIR}/inputs`;
-const writable: readonly string[] = [
-  workspaceFolders.WORK_DIR,
-  workspaceFolders.OUTPUT_DIR,
-  workspaceFolders.RUNS_DIR,
-];
-
 /** `inputs/x` and `x` are below work/inputs; what names a folder of the workspace, or leaves it, stays as it is. */
 function belowTop(path: string): string {
   const [top = ''] = path.split('/');
   if (top === 'inputs') return posix.join(workspaceFolders.WORK_DIR, path);
-  const isNamed = top === '..' || top === workspaceFolders.SKILLS_DIR || writable.includes(top);
+  const isNamed =
+    top === '..' || top === workspaceFolders.SKILLS_DIR || COMMAND_FOLDERS.includes(top);
   return isNamed ? path : posix.join(inputsFolder, path);
 }
 

@@ -1,5 +1,6 @@
 import type { WorkspaceEntry } from '../executor/executor.js';
 import type { StoredFile } from '../../shared/results/stored-request.js';
+import { inputsFolder } from './workspace-path.js';
 
 /** `metadata.json`: what stands in the workspace and where it came from. */
 export function metadataEntry(
@@ -13,7 +14,7 @@ export function metadataEntry(
       [...skills].map(([name, digest]) => [name, { rel_path: `skills/${name}`, digest }]),
     ),
     inputs: inputs.map((input) => ({
-      path: `work/inputs/${input.path}`,
+      path: `${inputsFolder}/${input.path}`,
       sha256: input.sha256,
       size_bytes: input.sizeBytes,
     })),

@@ -9,6 +9,7 @@ import {
   expandWorkspaceVariables,
   globInside,
   isGlob,
+  topFolders,
   workspaceFolders,
 } from './workspace-path.js';
 
@@ -59,7 +60,6 @@ const fileLimitBytes = 64 * 1024 * 1024;
 const totalLimitBytes = 64 * 1024 * 1024;
 const listLimit = 10_000;
 const shownWarnings = 20;
-const topFolders = Object.values(workspaceFolders);
 
 /** Picks and reads the files that a command left. What cannot be had is a warning, never a failed turn. @throws SkillmillError SANDBOX_UNAVAILABLE, BLOB_UNAVAILABLE */
 export async function collectOutputs(

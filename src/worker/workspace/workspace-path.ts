@@ -9,7 +9,11 @@ export const workspaceFolders = {
   RUNS_DIR: 'runs',
 } as const;
 
-const topFolders: readonly string[] = Object.values(workspaceFolders);
+/** All of them: what lies elsewhere is outside the workspace. */
+export const topFolders: readonly string[] = Object.values(workspaceFolders);
+
+/** Where a turn's files are put, and a command's inputs that name no other place. */
+export const inputsFolder = `${workspaceFolders.WORK_DIR}/inputs`;
 
 /** `$OUTPUT_DIR/x` or `${OUTPUT_DIR}/x` as a path of the workspace; a variable it does not know stays as it is. */
 export function expandWorkspaceVariables(path: string, runDir: string): string {

@@ -2,6 +2,7 @@ import { sandboxRoomBytes } from '../../../shared/config/config.js';
 import { SkillmillError } from '../../../shared/errors/skillmill-error.js';
 import type { SandboxLimits } from '../executor.js';
 import { sandboxScripts } from './sandbox-scripts.js';
+import { KEEPER } from './sandbox-users.js';
 import { supervisorArguments, supervisorScript } from './supervisor-script.js';
 
 const MIB = 1024 * 1024;
@@ -98,7 +99,7 @@ export function containerSpec(shape: SandboxShape, runs: string, labels: Record<
       // Otherwise all output is also written to the host's disk as the container's log.
       LogConfig: { Type: 'none', Config: {} },
       Tmpfs: {
-        [WORKSPACE]: `rw,exec,nosuid,nodev,size=${limits.diskBytes},uid=1001,gid=1001,mode=0755`,
+        [WORKSPACE]: `rw,exec,nosuid,nodev,size=${limits.diskBytes},uid=${KEEPER},gid=${KEEPER},mode=0755`,
         [SCRATCH]: `rw,exec,nosuid,nodev,size=${tmpBytes},mode=1777`,
       },
     },

@@ -3,6 +3,7 @@ import { withDeadline } from '../../async/deadline.js';
 import { Channel } from './channel.js';
 import type { containerSpec } from './container-spec.js';
 import type { DockerEngine } from './docker-engine.js';
+import { KEEPER, RUNNER } from './sandbox-users.js';
 
 const READY_MS = 30_000;
 const TOLD_BYTES = 8192;
@@ -57,7 +58,7 @@ export async function startLive(
     const why = told.join('').slice(0, TOLD_BYTES).trim() || errorMessage(thrown);
     throw new SkillmillError(
       'SANDBOX_UNAVAILABLE',
-      `The sandbox’s workspace cannot be made: ${why}. The image needs bash, coreutils, util-linux (setpriv), findutils and tar, and users 1000 and 1001 (docker/runner/Dockerfile shows one).`,
+      `The sandbox’s workspace cannot be made: ${why}. The image needs bash, coreutils, util-linux (setpriv), findutils and tar, and users ${RUNNER} and ${KEEPER} (docker/runner/Dockerfile shows one).`,
       { cause: thrown },
     );
   }

@@ -1,4 +1,4 @@
-import type { Command, CommandResult } from '../command.js';
+import type { Command, CommandResult, OutputStream } from '../command.js';
 import { graceMs, waitForStop, type StopCause } from '../command-stop.js';
 import type { RunHooks } from '../executor.js';
 import { OutputCap } from '../output-cap.js';
@@ -135,7 +135,7 @@ class CommandOutput {
     };
   }
 
-  #tell(stream: 'stdout' | 'stderr', text: string): void {
+  #tell(stream: OutputStream, text: string): void {
     if (text !== '') this.#hooks.onOutput(stream, text);
   }
 }

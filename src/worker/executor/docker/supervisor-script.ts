@@ -177,12 +177,13 @@ is_empty() {
 }
 
 serve() {
-  local nonce=$1 given=() item left=0 quiet=0 feeding='' code
-  for ((item = 0; item < $5 + $6; item++)); do IFS= read -r -d '' -u 10 "given[item]" || exit 1; done
-  take_shell "$3"
-  [[ $2 == command ]] && ((commands++))
-  printf '%s\\0' "$2" "$4" "$5" "\${given[@]}" >&18
-  if (($7)); then
+  local nonce=$1 kind=$2 id=$3 script=$4 arguments=$5 lines=$6 fed=$7
+  local given=() item left=0 quiet=0 feeding='' code
+  for ((item = 0; item < arguments + lines; item++)); do IFS= read -r -d '' -u 10 "given[item]" || exit 1; done
+  take_shell "$id"
+  [[ $kind == command ]] && ((commands++))
+  printf '%s\\0' "$kind" "$script" "$arguments" "\${given[@]}" >&18
+  if ((fed)); then
     pieces <&10 10<&- 11>&- 12>&- 13>&- 16>&- 17>&- 18>&- | "$tee" -p /dev/null >&18 10<&- 11>&- 12>&- 13>&- 16>&- 17>&- 18>&- &
     feeding=$!
   fi
@@ -192,7 +193,7 @@ serve() {
   end_all || left=1
   if [[ -n $feeding ]]; then settle "$feeding"; fi
   IFS= read -r -u 10 item && [[ $item == "$nonce" ]] || exit 1
-  [[ $2 == command ]] && is_empty && quiet=1
+  [[ $kind == command ]] && is_empty && quiet=1
   report "$nonce" "$code" "$left" "$quiet"
 }
 
