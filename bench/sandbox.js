@@ -85,6 +85,7 @@ async function measureSteps(bench) {
 async function untilReady(executor, count) {
   executor.warmUp();
   while ((await plain.running(deployment)) < count) await sleep(20);
+  // One that runs still makes its workspace before it is ready, which nobody outside can see.
   await sleep(300);
 }
 
@@ -138,7 +139,8 @@ function compare() {
   console.log(`miss / docker run: ${ratio('first skill_run (miss)', 'docker run --rm')}\n`);
 }
 
-/** Jobs of one `skill_run` each, against containers that are only made, started and removed. The pool's refill counts: it is full again at the end.
+/** Jobs of one `skill_run` each, against containers that are only made, started and removed. The pool's refill counts: it is
+ *  full again at the end.
  *  @param {Bench} bench */
 async function measureJobs(bench) {
   line([
@@ -170,7 +172,8 @@ async function measureJobs(bench) {
   }
 }
 
-/** Does the work `count` times, so many at a time; gives how often a second. @param {number} count @param {number} atATime @param {() => Promise<void>} work */
+/** Does the work `count` times, so many at a time; gives how often a second.
+ *  @param {number} count @param {number} atATime @param {() => Promise<void>} work */
 async function rate(count, atATime, work) {
   const startedAt = performance.now();
   let begun = 0;

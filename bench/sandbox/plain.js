@@ -23,7 +23,8 @@ export class Plain {
     );
   }
 
-  /** Each step of a container's life; `archives` are put into it, `execs` commands run. @param {Map<string, Buffer>} archives @param {number} execs */
+  /** Each step of a container's life; `archives` are put into it, `execs` commands run.
+   *  @param {Map<string, Buffer>} archives @param {number} execs */
   async steps(archives, execs) {
     const { figures } = this;
     const container = await figures.timed('create', () => this.#create());

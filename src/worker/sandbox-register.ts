@@ -5,7 +5,8 @@ import type { OnServing } from './executor/executor.js';
 
 const ttlSeconds = 60;
 
-/** Writes down in Redis what each of a worker's sandboxes serves, and since when (milliseconds since 1970); a command does not wait for it, and a failure costs only the note. */
+/** Writes down in Redis what each of a worker's sandboxes serves, and since when (milliseconds since 1970); a command does not
+ *  wait for it, and a failure costs only the note. */
 export function createSandboxRegister(
   client: RedisClient,
   workerId: string,

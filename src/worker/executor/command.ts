@@ -19,6 +19,7 @@ export interface Command {
   readonly outputLimitBytes: number;
 }
 
+/** Where a command prints. */
 export type OutputStream = 'stdout' | 'stderr';
 
 /** What of one output stream was kept. */

@@ -9,8 +9,8 @@ export interface SandboxJob {
   readonly image?: string | undefined;
 }
 
-/** Told when a sandbox of that name begins to serve a job, and (no job) when it is closed. Labels cannot say it: those of one that was made
- *  ahead cannot be changed. */
+/** Told when a sandbox of that name begins to serve a job, and (no job) when it is closed. Labels cannot say it: those of one
+ *  that was made ahead cannot be changed. */
 export type OnServing = (sandbox: string, job: SandboxJob | undefined) => void;
 
 /** A file or folder to put into the workspace. */
@@ -55,6 +55,7 @@ export interface WorkspaceFile {
   readonly fingerprint: string;
 }
 
+/** What `list` finds. */
 export interface FileListing {
   readonly files: readonly WorkspaceFile[];
   /** Entries left out, each with a reason a user understands (symbolic link, FIFO, name that is not UTF-8 …), at most 20. */
@@ -97,6 +98,7 @@ export interface RestoredEntry {
   readonly content: AsyncIterable<Uint8Array>;
 }
 
+/** What goes with one command while it runs. */
 export interface RunHooks {
   /** Ends the command and everything it started; `run` then rejects with the signal's reason. */
   readonly signal: AbortSignal;
@@ -132,7 +134,8 @@ export interface Sandbox {
   /** Lists regular files below the given folders of the workspace (missing ones are empty), sorted by path, at most `limit`.
    *  @throws the reason of the sandbox's signal; SkillmillError SANDBOX_UNAVAILABLE */
   list(folders: readonly string[], limit: number): Promise<FileListing>;
-  /** Opens files for reading, in the order given; a file that is gone, unreadable or no longer regular yields `error` instead of content. Never follows a link.
+  /** Opens files for reading, in the order given; a file that is gone, unreadable or no longer regular yields `error` instead
+   *  of content. Never follows a link.
    *  @throws the reason of the sandbox's signal, from the iteration and from a content being read; SkillmillError SANDBOX_UNAVAILABLE */
   read(paths: readonly string[]): AsyncIterable<ReadFile>;
   /** All below the given folders of the workspace, also what its owner has closed (chmod 000); the folders themselves are not
@@ -147,6 +150,7 @@ export interface Sandbox {
   restore(entries: AsyncIterable<RestoredEntry>): Promise<void>;
 }
 
+/** A file as `read` gives it: its bytes, or why they cannot be had. */
 export type ReadFile =
   | { readonly path: string; readonly content: Readable }
   | { readonly path: string; readonly error: string };
@@ -171,7 +175,7 @@ export interface Executor {
    *  @throws the signal's reason; SkillmillError SANDBOX_UNAVAILABLE */
   open(job: SandboxJob, signal: AbortSignal): Promise<OpenSandbox>;
   /** Removes what workers that are no longer alive left behind, what this one failed to remove, and (docker) every sandbox that
-   *  is past its expiry, whosever it is; returns how many. What of ours is open or being opened stays until its expiry. */
+   *  is past its expiry, whosever it is; returns how many. What of ours is open, being opened or kept ready stays until its expiry. */
   sweep(isAlive: (owner: string) => Promise<boolean>): Promise<number>;
   /** Removes what was made ahead and makes nothing ahead any more; idempotent. What is open is its owner's to close. */
   close(): Promise<void>;

@@ -1,6 +1,7 @@
-/** Bash functions for folders that commands may have changed, the same in every sandbox. Both are given each path's outermost
- *  part first, so that no link is ever passed through. Programs by their full path: PATH may be the command's.
- *  clear_way PATH: removes a link or file that stands where a folder is to be, and opens a folder of our own that was closed. */
+/** A Bash function for folders that commands may have changed, the same in every sandbox.
+ *  clear_way PATH: removes a link or file that stands where a folder is to be, and opens a folder of our own that was closed.
+ *  To be called for a path's outermost part first, so that no link is ever passed through. Programs by their full path: PATH
+ *  may be the command's. */
 export const clearWay = `
 clear_way() {
   if [[ -L $1 || ( -e $1 && ! -d $1 ) ]]; then
@@ -11,7 +12,7 @@ clear_way() {
 }
 `;
 
-/** make_dir ROOT PATH: makes a folder, and those above it, below a root. Leaves the caller in the root. */
+/** The function above, and make_dir ROOT PATH: makes a folder, and those above it, below a root. Leaves the caller in the root. */
 export const makeDir = `${clearWay}
 make_dir() {
   local rest=$2/ at=

@@ -23,6 +23,7 @@ export interface SkillRunResult {
 /** Where the text of files is given: beside each file, in the manifest, or nowhere. */
 export type TextPlace = 'files' | 'manifest' | 'nowhere';
 
+/** What a result is put together from. */
 export interface RunParts {
   readonly result: CommandResult;
   readonly files: readonly KeptFile[];

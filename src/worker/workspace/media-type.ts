@@ -18,6 +18,7 @@ const signatures: readonly (readonly [string, string])[] = [
   ['53514c69746520666f726d6174203300', 'application/vnd.sqlite3'],
 ];
 
+/** What a file is. */
 export interface MediaType {
   readonly mimeType: string;
   /** May its bytes be shown as text? */

@@ -33,6 +33,7 @@ export interface CollectLimits {
   readonly totalBytes?: number | undefined;
 }
 
+/** A file that a command left, as far as it was read. */
 export interface CollectedFile {
   /** Relative to the workspace. */
   readonly name: string;
@@ -45,6 +46,7 @@ export interface CollectedFile {
   readonly blob: BlobInfo | undefined;
 }
 
+/** What was collected after a command. */
 export interface Collection {
   readonly files: readonly CollectedFile[];
   /** Was something left out because of a limit? */
@@ -61,7 +63,8 @@ const totalLimitBytes = 64 * 1024 * 1024;
 const listLimit = 10_000;
 const shownWarnings = 20;
 
-/** Picks and reads the files that a command left. What cannot be had is a warning, never a failed turn. @throws SkillmillError SANDBOX_UNAVAILABLE, BLOB_UNAVAILABLE */
+/** Picks and reads the files that a command left. What cannot be had is a warning, never a failed turn.
+ *  @throws the reason of the sandbox's signal; SkillmillError SANDBOX_UNAVAILABLE */
 export async function collectOutputs(
   sandbox: Sandbox,
   blobs: BlobStore,

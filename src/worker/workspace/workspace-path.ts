@@ -29,6 +29,7 @@ export function expandWorkspaceVariables(path: string, runDir: string): string {
   );
 }
 
+/** A working folder that was asked for, and what it may be relative to. */
 export interface WorkingFolder {
   /** As the model gave it; empty for the skill's own. */
   readonly cwd: string;

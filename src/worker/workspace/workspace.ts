@@ -11,6 +11,7 @@ import type { SkillPacks } from './skill-packs.js';
 import type { SessionFiles } from './snapshot/session-files.js';
 import { workspaceFolders } from './workspace-path.js';
 
+/** Whose workspace it is, what goes into it, and what makes its sandbox. */
 export interface WorkspaceOptions {
   readonly executor: Executor;
   readonly job: SandboxJob;

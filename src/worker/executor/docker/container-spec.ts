@@ -8,6 +8,7 @@ import { supervisorArguments, supervisorScript } from './supervisor-script.js';
 const MIB = 1024 * 1024;
 const OPEN_FILES = 4096;
 
+/** The workspace as commands see it. */
 export const WORKSPACE = '/workspace';
 /** Where commands find a writable HOME when they are given none: the root is read-only. */
 export const SCRATCH = '/tmp';

@@ -22,7 +22,8 @@ export interface DockerExecutorOptions extends MakingOptions {
   readonly onServing?: OnServing | undefined;
 }
 
-/** An executor that runs each job's commands in a container made for that job. @throws SkillmillError CONFIG_INVALID for limits or an address that cannot be */
+/** An executor that runs each job's commands in a container made for that job.
+ *  @throws SkillmillError CONFIG_INVALID for limits or an address that cannot be */
 export function createDockerExecutor(options: DockerExecutorOptions): Executor {
   checkLimits(options.limits);
   const engine = new DockerEngine(options.dockerHost);

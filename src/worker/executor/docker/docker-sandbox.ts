@@ -36,7 +36,8 @@ export interface SandboxTies {
   readonly onClosed: () => void;
 }
 
-/** One live container. All its operations run one after another, since its supervisor takes one request at a time. Modes: open → lost (any failure of the engine; the container is removed) → closed. */
+/** One live container. All its operations run one after another, since its supervisor takes one request at a time.
+ *  Modes: open → lost (any failure of the engine; the container is removed) → closed. */
 export class DockerSandbox implements OpenSandbox {
   readonly workspaceDir = WORKSPACE;
   readonly #live: LiveContainer;

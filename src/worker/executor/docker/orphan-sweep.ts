@@ -8,7 +8,7 @@ export interface Sweeper {
   readonly engine: DockerEngine;
   readonly options: SandboxOwner;
   readonly log: ExecutorLog;
-  /** Names of our own containers that are open or being opened. */
+  /** Names of our own containers that are open, being opened or kept ready. */
   readonly open: ReadonlySet<string>;
 }
 

@@ -22,8 +22,8 @@ export interface CommandOutcome {
   readonly oomKills: number | undefined;
 }
 
-/** Runs one command in a container to its end, its timeout or the abort of its signal. @throws what a listener of its output throws, after its end; SkillmillError
- *  SANDBOX_UNAVAILABLE with `lost` when the container failed */
+/** Runs one command in a container to its end, its timeout or the abort of its signal. @throws what a listener of its output
+ *  throws, after its end; SkillmillError SANDBOX_UNAVAILABLE with `lost` when the container failed */
 export async function runCommand(
   place: CommandPlace,
   command: Command,

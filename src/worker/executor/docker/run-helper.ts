@@ -30,8 +30,7 @@ export interface OperationPlace extends SupervisorPlace {
 }
 
 /** Runs one of our own processes to its end; after an abort, too, the channel is free for the next request.
- *  @throws the signal's reason; what the input fails with; SkillmillError SANDBOX_UNAVAILABLE with `lost` when it cannot run or
- *  takes too long */
+ *  @throws the signal's reason; SkillmillError SANDBOX_UNAVAILABLE with `lost` when it cannot run or takes too long */
 export async function runHelper(place: OperationPlace, helper: Helper): Promise<HelperResult> {
   place.signal.throwIfAborted();
   const exchange = place.channel.request({ ...helper, kind: 'helper' });

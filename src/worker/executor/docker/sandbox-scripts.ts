@@ -2,8 +2,9 @@ import { activate } from '../activate.js';
 import { clearWay, makeDir } from '../make-dir.js';
 
 /** What turns into the command. All it has to know comes first on standard input, each closed by NUL: the folder to go to, one
- *  to make before (if any), a Python environment (if any), whether input follows, how many variables follow, the variables (never as arguments: those anybody
- *  may see) and the line. A variable that bash would change or refuse (RANDOM, \`a-b\`, its own and ours) is set by env.
+ *  to make before (if any), a Python environment (if any), whether input follows, how many variables follow, the variables
+ *  (never as arguments: anybody may see those) and the line. A variable that bash would change or refuse (RANDOM, `a-b`, its
+ *  own and ours) is set by env, in whose arguments it does stand until the command begins.
  *  Of all in the container commands are the first that the out-of-memory killer takes (1000). */
 const commandScript = `${makeDir}${activate}
 next() {
@@ -128,4 +129,5 @@ export const sandboxScripts = {
   restore: restoreScript,
 } as const;
 
+/** The name of one of them. */
 export type SandboxScript = keyof typeof sandboxScripts;

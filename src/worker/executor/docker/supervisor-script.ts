@@ -33,9 +33,9 @@ eval "$script"
  *  `setpriv`, and keeps only what it takes to become another user and to kill; what it starts has no capability at all.
  *
  *  Request: a line `NONCE KIND UID SCRIPT ARGUMENTS LINES FED`, the ARGUMENTS and the LINES, each closed by NUL, and when FED is 1
- *  pieces of input (a line with the length in bytes, then the bytes; 0 ends them), at last a line `NONCE`. It runs
- *  the script of that name with the ARGUMENTS as the user UID with the image's environment (KIND command) or our own (KIND helper), the LINES and
- *  then the pieces on its standard input.
+ *  pieces of input (a line with the length in bytes, then the bytes; 0 ends them), at last a line `NONCE`. It runs the script of
+ *  that name with the ARGUMENTS as the user UID, with the image's environment (KIND command) or our own (KIND helper); the LINES
+ *  and then the pieces come on its standard input.
  *  Reply: the process's stdout on stdout and its stderr on stderr, as they come, then on each a line `NONCE CODE OOMS LEFT QUIET`
  *  with the exit code, how many processes the memory limit has killed so far, whether something could not be ended, and (after a
  *  command) whether out/ is empty.

@@ -115,7 +115,8 @@ async function feed(
   sink.end(undefined);
 }
 
-/** The regular files of a tar stream as they come; whatever else it holds is passed over. @throws what the source fails with, or for a broken archive */
+/** The regular files of a tar stream as they come; whatever else it holds is passed over.
+ *  @throws what the source fails with, or for a broken archive */
 export async function* unpackFiles(source: Readable): AsyncGenerator<UnpackedFile> {
   const extract = tar.extract();
   source.on('error', (error) => extract.destroy(error));
