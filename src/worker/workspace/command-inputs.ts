@@ -4,7 +4,7 @@ import type { BlobStore } from '../../shared/blobs/blob-store.js';
 import type { Artifact } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { SkillFile } from '../../shared/skills/skill.js';
-import type { Sandbox, WorkspaceEntry } from '../executor/executor.js';
+import type { Sandbox, WorkspaceEntry, WorkspaceFile } from '../executor/executor.js';
 import { readHostFiles } from './host-files.js';
 import { InputRoom } from './input-room.js';
 import {
@@ -172,9 +172,7 @@ function noArtifact(
 }
 
 async function workspaceFiles(path: string, { spec, sandbox, room }: Search): Promise<Found> {
-  const parent = posix.dirname(path);
-  const listing = await sandbox.list([parent === '.' ? path : parent], listLimit);
-  const found = listing.files.filter((file) => isAtOrBelow(file.path, path));
+  const found = await filesAt(path, sandbox);
   if (found.length === 0) throw wrong('src', spec.src, 'names no regular file of the workspace');
   if (spec.mode === 'link') return { files: [], link: path };
   for (const file of found) room.take(file.sizeBytes);
@@ -185,6 +183,17 @@ async function workspaceFiles(path: string, { spec, sandbox, room }: Search): Pr
     files.push({ path: posix.relative(path, file.path), mode: 0o644, content });
   }
   return { files };
+}
+
+/** The file or the files of the folder that stands there. What stands beside it must not push it out of the listing. */
+async function filesAt(path: string, sandbox: Sandbox): Promise<readonly WorkspaceFile[]> {
+  const parent = posix.dirname(path);
+  const around = await sandbox.list([parent === '.' ? path : parent], listLimit);
+  if (around.truncated) {
+    const { files } = await sandbox.list([path], listLimit);
+    if (files.length > 0) return files;
+  }
+  return around.files.filter((file) => isAtOrBelow(file.path, path));
 }
 
 async function skillFiles(

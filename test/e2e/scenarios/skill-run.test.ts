@@ -97,6 +97,16 @@ describe('inputs', () => {
     expect(JSON.stringify(result)).not.toMatch(/root:|nobody sees/);
   });
 
+  it('come whole from a folder that stands beside ten thousand files [run-inputs]', async () => {
+    const result = await turn('take a few of many', [
+      runs(
+        'cd "$WORK_DIR"; mkdir -p many/z; seq -f many/f%.0f 9999 | xargs touch; for n in a b; do echo $n > many/z/$n; done',
+      ),
+      runs('cat "$WORK_DIR"/inputs/z/*', { inputs: ['workspace://work/many/z'] }),
+    ]);
+    expect(answers(result)[1]?.stdout).toBe('a\nb\n');
+  });
+
   it('keep to their pinned version in later turns [run-pin]', async () => {
     const write = (text: string) => runs(`echo ${text} > "$OUTPUT_DIR/v.txt"`);
     const read = (more = {}) =>
