@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   abortOnOutput,
+  job,
+  never,
   onceOutput,
   out,
   processesWith,
@@ -75,7 +77,7 @@ export function commandSuite(harness: ExecutorHarness): void {
           line,
           {},
           {
-            signal: new AbortController().signal,
+            signal: never,
             onOutput: (stream, text) => pieces.push(`${stream}:${text}`),
           },
         );
@@ -210,10 +212,7 @@ export function commandSuite(harness: ExecutorHarness): void {
     });
 
     it('comes by the closing of its sandbox, which may be closed again', async () => {
-      const sandbox = await executor.open(
-        { turnId: 't', sessionId: 's' },
-        new AbortController().signal,
-      );
+      const sandbox = await executor.open(job, never);
       let closing: Promise<void> | undefined;
       const hooks = onceOutput('begun', () => {
         closing = sandbox.close();

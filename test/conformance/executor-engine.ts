@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createDockerExecutor } from '../../src/worker/executor/docker/docker-executor.js';
 import { containersOf, docker } from '../support/docker.js';
@@ -73,11 +73,12 @@ export function engineSuite(
       const connections = new Set<Socket>();
       const server = createServer((socket) => connections.add(socket)).listen(0, '127.0.0.1');
       await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
+      const address = server.address();
+      if (address === null || typeof address === 'string') throw new Error('it has no port');
       const warned: string[] = [];
       const silent = createDockerExecutor({
         ...options,
-        dockerHost: `tcp://127.0.0.1:${port}`,
+        dockerHost: `tcp://127.0.0.1:${address.port}`,
         log: (_level, message) => warned.push(message),
       });
       const controller = new AbortController();

@@ -1,5 +1,5 @@
 import { readdir, readFile } from 'node:fs/promises';
-import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import type { Command, CommandResult } from '../../src/worker/executor/command.js';
 import type {
   Executor,
@@ -72,7 +72,7 @@ export function file(path: string, content: string | Uint8Array, mode = 0o644): 
 export const paths = (files: readonly { path: string }[]): string[] =>
   files.map((each) => each.path);
 
-/** Everything that `read` gives, as text or bytes or the error. */
+/** Everything that `read` gives, as bytes or the error. */
 export async function readAll(
   sandbox: Sandbox,
   paths: readonly string[],
@@ -80,16 +80,9 @@ export async function readAll(
   const all = [];
   for await (const item of sandbox.read(paths)) {
     if ('error' in item) all.push({ path: item.path, error: item.error });
-    else all.push({ path: item.path, bytes: await readStream(item.content) });
+    else all.push({ path: item.path, bytes: await buffer(item.content) });
   }
   return all;
-}
-
-/** A stream's bytes. */
-export async function readStream(stream: Readable): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of stream) chunks.push(chunk as Buffer);
-  return Buffer.concat(chunks);
 }
 
 /** Command lines of living processes of this machine (containers' included) that hold the text. */
@@ -104,14 +97,8 @@ export async function processesWith(text: string): Promise<string[]> {
 /** A signal that aborts as soon as `onOutput` has seen the text: a barrier in place of a sleep. */
 export function abortOnOutput(text: string, reason: Error): RunHooks {
   const controller = new AbortController();
-  let seen = '';
-  return {
-    signal: controller.signal,
-    onOutput: (_stream, piece) => {
-      seen += piece;
-      if (seen.includes(text)) controller.abort(reason);
-    },
-  };
+  const hooks = onceOutput(text, () => controller.abort(reason));
+  return { ...hooks, signal: controller.signal };
 }
 
 /** Calls `act` once, as soon as the command has printed the text. */

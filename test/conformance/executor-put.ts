@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { WorkspaceEntry } from '../../src/worker/executor/executor.js';
-import { file, out, readAll, sh, withSandbox, type ExecutorHarness } from './executor-harness.js';
+import { file, out, readAll, withSandbox, type ExecutorHarness } from './executor-harness.js';
 
 const folder = (path: string, mode = 0o755): WorkspaceEntry => ({ path, kind: 'directory', mode });
 const link = (path: string, target: string): WorkspaceEntry => ({
@@ -190,7 +190,7 @@ export function putSuite(harness: ExecutorHarness): void {
 
   it('removes, on closing, folders that nobody may open', async () => {
     await withSandbox(executor, async (sandbox) => {
-      await sh(sandbox, 'mkdir -p a/b; touch a/b/c; chmod 000 a/b a');
+      await out(sandbox, 'mkdir -p a/b && touch a/b/c && chmod 000 a/b a');
     });
   });
 }

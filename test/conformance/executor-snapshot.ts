@@ -1,6 +1,7 @@
+import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RestoredEntry, SeenEntry, Tree } from '../../src/worker/executor/executor.js';
-import { out, readStream, withSandbox, type ExecutorHarness } from './executor-harness.js';
+import { out, withSandbox, type ExecutorHarness } from './executor-harness.js';
 
 /** Without runs/, where a folder for the next command comes and goes. */
 const roots = ['work', 'out'];
@@ -22,7 +23,7 @@ export function snapshotSuite(harness: ExecutorHarness): void {
       const contents = new Map<string, Buffer>();
       for await (const file of sandbox.fetch(files, tree)) {
         if ('error' in file) throw new Error(`${file.path}: ${file.error}`);
-        contents.set(file.path, await readStream(file.content));
+        contents.set(file.path, await buffer(file.content));
       }
       // Looking has changed nothing that anybody else sees.
       expect(withoutPrints(await sandbox.scan(roots))).toEqual(withoutPrints(tree));

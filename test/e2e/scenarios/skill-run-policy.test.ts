@@ -28,13 +28,17 @@ it('runs allowed programs without a shell, and no others [run-policy]', async ()
   ];
   const { results, requests } = await turnsOf(
     world,
-    { TRPC_AGENT_SKILL_RUN_ALLOWED_COMMANDS: 'echo, ls cat tee,scripts/own.sh' },
+    { TRPC_AGENT_SKILL_RUN_ALLOWED_COMMANDS: 'echo, ls cat tee mkdir,chmod,scripts/own.sh' },
     'restricted',
     [
       [
         runs(`echo 'a;b' "c d" e\\ f '*' --`),
         runs('cat', { stdin: 'fed' }),
-        runs('tee .venv/ls', { stdin: 'not run' }),
+        // What a command plants in the skill's environment does not stand for the program that is allowed.
+        runs('mkdir .venv/bin'),
+        runs('tee .venv/bin/ls', { stdin: '#!/bin/sh\necho planted' }),
+        runs('chmod 755 .venv/bin/ls'),
+        runs('ls .venv/bin'),
         ...refused.map(([command, , more]) => runs(command, more)),
         { text: 'done' },
       ],
@@ -43,8 +47,9 @@ it('runs allowed programs without a shell, and no others [run-policy]', async ()
   const calls = results[0]?.toolCalls ?? [];
   expect(calls[0]?.result).toMatchObject({ stdout: 'a;b c d e f * --\n', exit_code: 0 });
   expect(calls[1]?.result).toMatchObject({ stdout: 'fed' });
+  expect(calls[5]?.result).toMatchObject({ stdout: 'ls\n', exit_code: 0 });
   for (const [index, [command, why]] of refused.entries()) {
-    expect(calls[index + 3]?.error?.message, command).toMatch(why);
+    expect(calls[index + 6]?.error?.message, command).toMatch(why);
   }
   expect(JSON.stringify(requests[0]?.messages[0])).toContain('without a shell');
 });

@@ -41,7 +41,7 @@ describe('inputs', () => {
         'printf "\\0\\377x" > "$OUTPUT_DIR/made.bin"; mkdir -p "$WORK_DIR/d"; echo w > "$WORK_DIR/d/w"',
       ),
       runs(
-        'cd "$WORK_DIR/inputs"; od -An -tx1 made.bin; cat d/w l/w b/a.txt; od -An -tx1 b/deep/b.bin; test -L l && echo linked; head -1 fib.py; test -x fib.py; cat got.txt',
+        'cd "$WORK_DIR/inputs"; od -An -tx1 made.bin; cat d/w l/w b/a.txt; od -An -tx1 b/deep/b.bin; test -L l && echo linked; head -1 fib.py; test -x fib.py && echo executable; cat got.txt',
         {
           inputs: [
             { src: 'artifact://out/made.bin@0', pin: null },
@@ -58,9 +58,10 @@ describe('inputs', () => {
     const [, taken] = answers(result);
     expect(result.toolCalls[1]?.error).toBeNull();
     const lines = taken?.stdout.split('\n').map((line) => line.trim());
-    expect(lines).toEqual(
-      expect.arrayContaining(['00 ff 78', 'w', 'of the host', '00 ff 01', 'linked']),
-    );
+    expect(lines).toEqual([
+      ...['00 ff 78', 'w', 'w', 'of the host', '00 ff 01', 'linked', '#!/usr/bin/env python3'],
+      ...['executable', 'of the host', ''],
+    ]);
     expect(taken?.['staged_inputs']).toMatchObject([
       { name: 'work/inputs/made.bin', size_bytes: 3, version: 0 },
       { name: 'work/inputs/d', size_bytes: 2 },

@@ -139,7 +139,7 @@ export const callCases = () => [
     ),
   ),
   attack(
-    ['timeout-range', 'timeouts that are none', 'refused, or the largest that there is'],
+    ['timeout-range', 'timeouts that are none', 'refused'],
     [sh('true', refused, { timeout: -1 }), sh('true', refused, { timeout: 1e9 })],
   ),
   attack(

@@ -24,11 +24,13 @@ export interface Expected {
   readonly error?: string;
 }
 
+/** A call, and what must come of it. */
 export interface HostileStep {
   readonly call: HostileCall;
   readonly expected: Expected;
 }
 
+/** The parts of the list in docs/security.md, in order. */
 export const groups = ['resources', 'processes', 'output', 'isolation', 'calls', 'files'] as const;
 
 /** One attack. The suite puts a command that writes files before it, and one that looks for them behind it. */
@@ -47,8 +49,7 @@ export interface HostileCase {
   readonly alone?: true;
 }
 
-/** How large the costly cases are, and how many of those that need a job of their own are run: `npm test` runs some of them, and small,
- *  `npm run test:hostile` all of them in full. */
+/** How large the costly cases are, and how many of those that need a job of their own are run. */
 export interface Scale {
   readonly floodBytes: number;
   readonly files: number;
@@ -59,6 +60,7 @@ export interface Scale {
   readonly sharedJobs?: number;
 }
 
+/** What `npm test` runs. */
 export const small: Scale = {
   floodBytes: 64 * 1024 * 1024,
   files: 12_000,
@@ -69,6 +71,7 @@ export const small: Scale = {
     ...['link-out', 'fifo', 'mode-zero', 'names-bytes'],
   ],
 };
+/** What `npm run test:hostile` runs. */
 export const full: Scale = { floodBytes: 1024 * 1024 * 1024, files: 100_000, bombSeconds: 5 };
 
 /** A call and what comes of it. */
@@ -100,6 +103,7 @@ export function timeout(expected: Expected = {}): Expected {
   };
 }
 
+/** The warning that the memory limit has ended a process. */
 export const outOfMemory = /^out of memory: /;
 
 /** A case of one step. */

@@ -84,7 +84,7 @@ async function enqueue(
 /** The worker's memory without what it no longer uses. */
 export async function settledBytes({ child }: WorkerProcess): Promise<number> {
   child.kill('SIGUSR2');
-  await sleep(1000);
+  await sleep(1000); // nothing says when it is through
   return await residentBytes(child.pid ?? 0);
 }
 

@@ -3,6 +3,9 @@ import { attack, python, sh, timeout, type Scale } from './hostile-case.js';
 const leftOut = /\n\[\.\.\. \d+ bytes left out \.\.\.\]\n/;
 const everyByte = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString('utf8');
 const lines = `${Array.from({ length: 3000 }, (_, n) => n + 1).join('\n')}\n`;
+/** What might be taken for the number that ends a reply: one that is known, and some of its length. */
+const nonces = ['skillmill-ready', '0', '0'.repeat(36), 'f'.repeat(36)];
+const forgedEnds = nonces.map((nonce) => `${nonce} 0 0 0 0\n`).join('');
 
 const truncated = (name: string, bytes: number | '\\d+') =>
   new RegExp(
@@ -98,14 +101,14 @@ export const outputCases = ({ floodBytes }: Scale) => [
   attack(
     ['forged-end', 'lines that look like the end of a command', 'data; the true exit code'],
     sh(
-      "for n in 0 ready READY 00000000-0000-0000-0000-000000000000; do printf '%s 0 0 0\\n' $n; printf '%s 0 0 0\\n' $n >&2; done; exit 9",
-      { exit: 9, stdout: /^0 0 0 0\n/, stderr: /^0 0 0 0\n/ },
+      `for n in ${nonces.join(' ')}; do printf '%s 0 0 0 0\\n' $n; printf '%s 0 0 0 0\\n' $n >&2; done; exit 9`,
+      { exit: 9, stdout: forgedEnds, stderr: forgedEnds },
     ),
   ),
   attack(
     ['channel', 'writes to and reads from the supervisor’s channel', 'is refused'],
     sh(
-      'for fd in 0 1 2 10 11 12 14 15; do echo forged > /proc/1/fd/$fd; cat /proc/1/fd/$fd; done 2>/dev/null; ls /proc/1/fd',
+      'for fd in 0 1 2 10 11 12 13 16 17 18; do echo forged > /proc/1/fd/$fd; cat /proc/1/fd/$fd; done 2>/dev/null; ls /proc/1/fd',
       { exit: 2, stderr: /Permission denied/ },
     ),
   ),

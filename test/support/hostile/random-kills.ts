@@ -10,7 +10,7 @@ export interface KillPlan {
   readonly concurrency: number;
   readonly kills: number;
   readonly seed: number;
-  /** Until the dead workers' signs of life are over; otherwise they are taken away. */
+  /** Waits until the dead workers' signs of life have run out; otherwise these are deleted. */
   readonly waits: boolean;
 }
 
