@@ -6,11 +6,10 @@ import type {
   WorkspaceManifest,
 } from '../../../shared/session/workspace-manifest.js';
 import { parentsOf } from '../../executor/check-entry.js';
-import { workspaceFolders } from '../workspace-path.js';
+import { inputsFolder } from '../workspace-path.js';
 
 const fileMode = 0o644;
 const folderMode = 0o755;
-const inputsFolder = `${workspaceFolders.WORK_DIR}/inputs`;
 
 /** A manifest with a turn's inputs in `work/inputs/`; what stands in their place or in their way is gone.
  *  @throws SkillmillError BLOB_UNAVAILABLE */

@@ -2,6 +2,7 @@ import type {
   ManifestEntry,
   WorkspaceManifest,
 } from '../../../shared/session/workspace-manifest.js';
+import { inputsFolder } from '../workspace-path.js';
 import { isRunDir } from '../../executor/run-dirs.js';
 import type { SeenEntry, Tree } from '../../executor/executor.js';
 
@@ -51,7 +52,7 @@ export function planSnapshot(
 
 /** Folders that every workspace has from the start. */
 function isLayout(path: string): boolean {
-  return path === 'work/inputs';
+  return path === inputsFolder;
 }
 
 /** Does the path lie in one of the folders? */
