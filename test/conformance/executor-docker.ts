@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { docker } from '../support/docker.js';
 import { createDockerExecutor } from '../../src/worker/executor/docker/docker-executor.js';
+import { sandboxScripts } from '../../src/worker/executor/docker/sandbox-scripts.js';
 import { file, out, sh, withSandbox, type ExecutorHarness } from './executor-harness.js';
 
 const lost = { code: 'SANDBOX_UNAVAILABLE', details: { lost: true } };
@@ -25,6 +26,18 @@ export function dockerSuite(
         expect((await sh(sandbox, `python3 -c '${flags}'; echo x`)).exitCode).toBe(0);
         const much = await sh(sandbox, 'head -c 3000000 /dev/zero; echo last >&2');
         expect([much.stdout.totalBytes, much.stderr.text]).toEqual([3_000_000, 'last\n']);
+      });
+    });
+
+    it('sees variables that are named as those of what starts it', async () => {
+      const names = Object.values(sandboxScripts).join('\n').match(/\b[a-z]+(_[a-z]+)*\b/g) ?? [];
+      const env = Object.fromEntries(names.map((name) => [name, `/value of ${name}`]));
+      expect(names).toContain('odd');
+      await withSandbox(executor, async (sandbox) => {
+        const seen = (await out(sandbox, 'env -0', { env })).split('\0');
+        const given = Object.entries(env).map(([name, value]) => `${name}=${value}`);
+        expect(seen).toEqual(expect.arrayContaining(given));
+        expect(await out(sandbox, 'echo ran', { env: { odd: '/bin/true' } })).toBe('ran\n');
       });
     });
 

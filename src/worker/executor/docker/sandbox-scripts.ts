@@ -10,6 +10,10 @@ const commandScript = `${makeDir}${activate}
 next() {
   IFS= read -r -d '' "$1" || exit 126
 }
+# Is it a variable of ours, or of bash's own? -v would not see an empty list.
+is_taken() {
+  declare -p -- "$1" >/dev/null 2>&1 && [[ \${!1@a} != *x* ]]
+}
 echo 1000 > /proc/self/oom_score_adj
 variables=()
 next folder
@@ -27,7 +31,7 @@ set -- "$line"
 odd=()
 for variable in "\${variables[@]}"; do
   name=\${variable%%=*}
-  if [[ ! $name =~ ^[A-Za-z_][A-Za-z0-9_]*$ || ( -v $name && \${!name@a} != *x* ) ]]; then
+  if [[ ! $name =~ ^[A-Za-z_][A-Za-z0-9_]*$ ]] || is_taken "$name"; then
     odd+=("$variable")
   else
     export -- "$variable" 2>/dev/null
