@@ -11,8 +11,12 @@ export interface AskedCommand {
   readonly inSkillFolder: boolean;
 }
 
-/** Programs that an allowed one starts by these names would be chosen by the model. */
-const startsPrograms = /^(GIT_.*|VISUAL|SHELL|BROWSER|.*(EDITOR|PAGER))$/;
+/** Programs that an allowed one starts, loads, or is told to start by settings of these names would be chosen by the model. */
+const startsPrograms: readonly RegExp[] = [
+  /^(GIT_.*|VISUAL|SHELL|BROWSER|.*(EDITOR|PAGER)|.*_(RSH|ASKPASS)|LESS(OPEN|CLOSE))$/,
+  /^(TAR_OPTIONS|MAKE(FLAGS|FILES)|GNUMAKEFLAGS|GOFLAGS|RUSTC_.*|CARGO_.*|(NPM|PIP)_CONFIG_.*)$/i,
+  /^(XDG_.*|OPENSSL_.*|PYTHONPYCACHEPREFIX|MPLBACKEND|(GEM|BUNDLE)_.*|PHPRC|PHP_INI_SCAN_DIR)$/,
+];
 
 /** Does the operator restrict commands? They run without a shell then. */
 export function isRestricted(config: SkillRunConfig): boolean {
@@ -53,7 +57,8 @@ function checkProgram(config: SkillRunConfig, program: string, inSkillFolder: bo
 }
 
 function checkVariable(name: string): void {
-  if (environmentNameFault(name) === undefined && !startsPrograms.test(name)) return;
+  const isHarmless = !startsPrograms.some((rule) => rule.test(name));
+  if (environmentNameFault(name) === undefined && isHarmless) return;
   throw refusal(`env ${name} could make an allowed program run another one; leave it out`);
 }
 

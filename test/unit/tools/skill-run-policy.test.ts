@@ -102,6 +102,22 @@ describe('a command', () => {
     },
   );
 
+  it.each([
+    [
+      'TAR_OPTIONS',
+      'LESSOPEN',
+      'MAKEFLAGS',
+      'RSYNC_RSH',
+      'SUDO_ASKPASS',
+      'npm_config_script_shell',
+    ],
+    ['OPENSSL_CONF', 'PYTHONPYCACHEPREFIX', 'XDG_CONFIG_HOME', 'GEM_PATH', 'CARGO_BUILD_RUSTC'],
+  ])('may not set what an allowed program takes other programs from: %s …', (...names) => {
+    for (const name of names) {
+      expect(() => line(of(['scripts/x']), 'scripts/x', { [name]: 'x' })).toThrow(`env ${name}`);
+    }
+  });
+
   it('may set its own variables', () => {
     expect(line(of(['ls']), 'ls', { LANG: 'C', MY_VAR: '1' })).toBe("exec -- 'ls'");
   });
