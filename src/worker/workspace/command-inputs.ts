@@ -4,6 +4,7 @@ import type { BlobStore } from '../../shared/blobs/blob-store.js';
 import type { Artifact } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { SkillFile } from '../../shared/skills/skill.js';
+import { parentsOf } from '../executor/check-entry.js';
 import type { Sandbox, WorkspaceEntry, WorkspaceFile } from '../executor/executor.js';
 import { readHostFiles } from './host-files.js';
 import { InputRoom } from './input-room.js';
@@ -89,6 +90,7 @@ export async function stageInputs(
       pinned.push([source.name, found.version]);
     }
   }
+  checkPlaces(entries);
   await sandbox.put(entries, 'command');
   for (const [name, version] of pinned) origins.pins.set(name, version);
   return staged;
@@ -104,8 +106,19 @@ function destination(spec: InputSpec, source: InputSource, base: InputBase): str
   );
 }
 
+/** Refuses what could be put there in part only: an input below one that is no folder. */
+function checkPlaces(entries: readonly WorkspaceEntry[]): void {
+  const taken = new Set(entries.map(({ path }) => path));
+  for (const { path } of entries) {
+    const above = parentsOf(path).find((parent) => taken.has(parent));
+    if (above !== undefined) throw wrong('dst', path, `is below ${above}, which is no folder`);
+  }
+}
+
 function entriesOf(found: Found, name: string): WorkspaceEntry[] {
   if (found.link !== undefined) {
+    if ([found.link, ...parentsOf(found.link)].includes(name) || name.startsWith(`${found.link}/`))
+      throw wrong('dst', name, 'is above, below or the same as what it would link to');
     const target = posix.relative(posix.dirname(name), found.link);
     return [{ path: name, kind: 'symlink', mode: 0o777, target }];
   }
