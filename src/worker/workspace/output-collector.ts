@@ -60,6 +60,8 @@ const autoCollectFiles = 20;
 const globCollectFiles = 100;
 const fileLimitBytes = 64 * 1024 * 1024;
 const totalLimitBytes = 64 * 1024 * 1024;
+/** All names of one command: each is told several times, and a path may have 4096 bytes. */
+const nameLimitBytes = 16 * 1024;
 const listLimit = 10_000;
 const shownWarnings = 20;
 
@@ -146,14 +148,18 @@ function withinLimits(
     }
   }
   let room = totalBytes;
+  let nameRoom = nameLimitBytes;
   const taken = fitting.slice(0, limit).filter((file) => {
-    const fits = file.sizeBytes <= room;
-    if (fits) room -= file.sizeBytes;
-    return fits;
+    const nameBytes = Buffer.byteLength(file.path);
+    const fits = file.sizeBytes <= room && nameBytes <= nameRoom;
+    if (!fits) return false;
+    room -= file.sizeBytes;
+    nameRoom -= nameBytes;
+    return true;
   });
   if (taken.length < fitting.length) {
     warnings.push(
-      `${fitting.length - taken.length} more files were not collected: the limit is ${limit} files and ${totalBytes} bytes a command`,
+      `${fitting.length - taken.length} more files were not collected: the limit is ${limit} files, ${totalBytes} bytes and ${nameLimitBytes} bytes of names a command`,
     );
   }
   return taken;

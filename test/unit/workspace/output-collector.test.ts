@@ -69,6 +69,16 @@ describe('without globs', () => {
     expect(await namesOf()).toEqual(['out/a']);
   });
 
+  it('takes names of 16 KiB together and says how many files it left', async () => {
+    const long = Array.from({ length: 12 }, () => 'x'.repeat(250)).join('/');
+    await run(`mkdir -p out/${long}; for n in $(seq 10 17); do echo $n > out/${long}/$n; done`);
+    await run('echo short > out/z');
+    const { files, warnings, limitsHit } = await collect();
+    expect(files.map(({ name }) => name.slice(-2))).toEqual(['10', '11', '12', '13', '14', '/z']);
+    expect(warnings).toEqual([expect.stringMatching(/^3 more files .* 16384 bytes of names /)]);
+    expect(limitsHit).toBe(true);
+  });
+
   it('takes 20 files and says how many it left', async () => {
     await run('for n in $(seq 10 34); do echo $n > out/$n; done');
     const { files, warnings } = await collect();
