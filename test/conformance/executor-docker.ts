@@ -30,7 +30,10 @@ export function dockerSuite(
     });
 
     it('sees variables that are named as those of what starts it', async () => {
-      const names = Object.values(sandboxScripts).join('\n').match(/\b[a-z]+(_[a-z]+)*\b/g) ?? [];
+      const names =
+        Object.values(sandboxScripts)
+          .join('\n')
+          .match(/\b[a-z]+(_[a-z]+)*\b/g) ?? [];
       const env = Object.fromEntries(names.map((name) => [name, `/value of ${name}`]));
       expect(names).toContain('odd');
       await withSandbox(executor, async (sandbox) => {
@@ -176,6 +179,10 @@ export function dockerSuite(
         expect(full.stderr.text).toContain('No space left on device');
         await expect(
           sandbox.put([file('work/g', Buffer.alloc(1_000_000))], 'command'),
+        ).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+        await out(sandbox, 'rm f4'); // now one that begins to fit, and fails in the middle of a block
+        await expect(
+          sandbox.put([file('work/g', Buffer.alloc(60_000_000))], 'command'),
         ).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
         expect((await sh(sandbox, 'head -c 70000000 /dev/zero > /tmp/f')).exitCode).not.toBe(0);
         expect(await out(sandbox, 'rm -f f* && echo again > f && cat f')).toBe('again\n');
