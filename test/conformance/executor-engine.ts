@@ -47,6 +47,7 @@ export function engineSuite(
       const sandbox = await executor.open(job, never);
       const [name = ''] = await containersOf(options.deployment);
       await docker.getContainer(name.slice(1)).remove({ force: true });
+      await expect(sandbox.list(['out'], 1)).rejects.toThrow(/^The sandbox was lost: the channel/);
       await expect(readAll(sandbox, ['out/f'])).rejects.toMatchObject(lost);
       await Promise.all([sandbox.close(), sandbox.close()]);
     });

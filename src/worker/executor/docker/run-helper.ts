@@ -1,6 +1,6 @@
 import { errorMessage } from '../../../shared/errors/skillmill-error.js';
 import { withDeadline } from '../../async/deadline.js';
-import { sandboxLost } from '../sandbox-failure.js';
+import { isSandboxLost, sandboxLost } from '../sandbox-failure.js';
 import { untilAbort } from '../../async/until-abort.js';
 import type { Channel, ChannelRequest, Exchange } from './channel.js';
 import { stopExchange, type SupervisorPlace } from './stop-exchange.js';
@@ -60,7 +60,9 @@ async function settled(
     return result;
   } catch (thrown) {
     collecting.catch(() => undefined);
-    if (!signal.aborted) throw sandboxLost(errorMessage(thrown), thrown);
+    if (!signal.aborted) {
+      throw isSandboxLost(thrown) ? thrown : sandboxLost(errorMessage(thrown), thrown);
+    }
     await stopExchange(place, exchange, { ended: collecting });
     throw thrown;
   }
