@@ -18,7 +18,8 @@ const PUT_MS = 300_000;
 export const NO_PLACE_CODES = [1, 2];
 
 /** What tar says of a full disk. */
-export const diskFull = /No space left on device|File too large|Disk quota|Wrote only \d+ of \d+ bytes/;
+export const diskFull =
+  /No space left on device|File too large|Disk quota|Wrote only \d+ of \d+ bytes/;
 
 /** Puts entries into a container's workspace, in order. @throws the signal's reason; SkillmillError TOOL_FAILED when something
  *  is in the way, LIMIT_EXCEEDED when the disk is full, SANDBOX_UNAVAILABLE */
