@@ -67,8 +67,10 @@ export class Workspace {
     try {
       return await this.prepareOnce(skill);
     } catch (error) {
-      // Lost between two commands (the engine restarted, say): a fresh one is as good, and the model is told.
-      if (!(await this.giveUpIfLost(error))) throw error;
+      if (!isSandboxLost(error)) throw error;
+      // Lost between two commands (the engine restarted, say), or before its first: a fresh one is as good, and the model is
+      // told where that has changed something.
+      await this.giveUpIfLost(error);
       return this.prepareOnce(skill);
     }
   }

@@ -48,4 +48,32 @@ describe.runIf(await hasS3Server())('client and worker that share a bucket, and 
     expect([await readdir(ofClient), await readdir(ofWorker)]).toEqual([[], []]);
     expect(outcome.stdout + outcome.stderr).not.toContain(secret);
   });
+
+  it('are where a session’s files lie for the next worker, whose folder is another one [workspace-follows, blobs-in-bucket]', async () => {
+    if (world === undefined) throw new Error('no world');
+    const list =
+      'cd "$WORKSPACE_DIR"; find work .venv -type f -print0 2>/dev/null | sort -z | xargs -0 sha256sum';
+    const make =
+      'head -c 1500000 /dev/urandom > "$WORK_DIR/large"; head -c 300000 /dev/urandom > "$WORK_DIR/middle"; echo s > "$WORK_DIR/small"';
+    world.script('make', [
+      runs(make),
+      runs(list),
+      (request) => ({ text: String(lastToolResult(request)['stdout']) }),
+    ]);
+    world.script('look', [
+      runs(list),
+      (request) => ({ text: String(lastToolResult(request)['stdout']) }),
+    ]);
+    const [first, second] = [await tempDir(), await tempDir()];
+    const ask = (text: string) => world?.run(['run', text, '--session', 'in-bucket']);
+    const maker = await world.worker({ SKILLMILL_DATA_DIR: first });
+    const made = await ask('make');
+    expect(made).toMatchObject({ code: 0 });
+    await maker.end('SIGKILL');
+    const looker = await world.worker({ SKILLMILL_DATA_DIR: second });
+    expect((await ask('look'))?.stdout).toBe(made?.stdout);
+    expect(made?.stdout.split('\n')).toHaveLength(4);
+    expect([await readdir(first), await readdir(second)]).toEqual([[], []]);
+    await looker.end();
+  });
 });

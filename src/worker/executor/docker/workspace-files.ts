@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
+import { errorMessage } from '../../../shared/errors/skillmill-error.js';
 import { Readable } from 'node:stream';
 import type { FileListing, ReadFile, SeenEntry, Tree, WorkspaceFile } from '../executor.js';
 import { isClosedFile, isClosedFolder, ListingBuilder, UNREADABLE } from '../listing.js';
-import { sandboxLost } from '../sandbox-failure.js';
-import { within } from '../../async/deadline.js';
+import { isSandboxLost, sandboxLost } from '../sandbox-failure.js';
+import { within, withDeadline } from '../../async/deadline.js';
 import { untilAbort } from '../../async/until-abort.js';
 import { RUNNER } from './sandbox-users.js';
 import type { ChannelRequest, Exchange } from './channel.js';
@@ -12,6 +13,8 @@ import { drainExchange, stopExchange } from './stop-exchange.js';
 import { unpackFiles } from './tar-transfer.js';
 
 export const LIST_MS = 120_000;
+/** How long the next bytes of files may keep us waiting. */
+const READ_IDLE_MS = 60_000;
 const REPLY_END_MS = 1000;
 /** About 150,000 files; what the worker holds of a listing stays below it. */
 export const LIST_BYTES = 16 * 1024 * 1024;
@@ -133,7 +136,11 @@ async function* unpackReply(
 async function* stdoutOf(exchange: Exchange, signal: AbortSignal): AsyncGenerator<Buffer> {
   const pieces = exchange.output();
   for (;;) {
-    const next = await untilAbort(pieces.next(), signal);
+    const piece = withDeadline(pieces.next(), READ_IDLE_MS, 'reading its files');
+    const next = await untilAbort(piece, signal).catch((thrown: unknown) => {
+      signal.throwIfAborted();
+      throw isSandboxLost(thrown) ? thrown : sandboxLost(errorMessage(thrown), thrown);
+    });
     if (next.done === true) return;
     if (next.value.stream === 'stdout') yield next.value.bytes;
   }
