@@ -16,7 +16,6 @@ const runResult = z.object({
 });
 type Call = TurnResult['toolCalls'][number];
 
-const replaced = /^The sandbox was lost and has been replaced/;
 const lost = /sandbox was lost|could not be collected/;
 
 /** Holds a turn's end, and what the host showed before it, against what must be. */
@@ -58,12 +57,10 @@ function isLost(call: Call): boolean {
   return runResult.parse(call.result).warnings.some((warning) => lost.test(warning));
 }
 
-/** The command behind the attack finds its files, or says why it cannot. */
+/** The command behind the attack finds its files, also in a sandbox that took the place of one that was lost. */
 function expectCheck(turn: HostileTurn, one: HostileCase, call: Call): void {
   const { stdout, exit_code, warnings } = runResult.parse(call.result);
-  const isReplaced = one.mayReplace === true && warnings.some((text) => replaced.test(text));
-  const gone = isReplaced || one.takesFiles === true;
-  const found = gone ? '' : `work ${turn.id}\nout ${turn.id}\n`;
+  const found = one.takesFiles === true ? '' : `work ${turn.id}\nout ${turn.id}\n`;
   expect({ stdout, exit_code }).toEqual({ stdout: `${found}${rightBytes}`, exit_code: 0 });
   if (one.mayReplace !== true) expect(warnings.join('\n')).not.toMatch(/lost|replaced/);
 }
