@@ -12,6 +12,7 @@ const pinned: [string, boolean, number][] = [
   ['CONFIG_INVALID', false, 2],
   ['CONTENT_FILTERED', false, 1],
   ['CONTEXT_OVERFLOW', false, 1],
+  ['DOWNLOAD_FAILED', true, 1],
   ['HANDED_OVER', true, 1],
   ['INPUT_INVALID', false, 2],
   ['INTERNAL', true, 1],

@@ -28,6 +28,8 @@ export const errorPolicies = {
   BLOB_NOT_FOUND: unreachable,
   BLOB_CORRUPT: turnFault,
   // what ends a turn
+  // it was tried three times already; whether it may pass is for its reason to say
+  DOWNLOAD_FAILED: passing,
   SKILL_NOT_FOUND: turnFault,
   SKILL_INVALID: turnFault,
   SKILL_UNAVAILABLE: turnFault,

@@ -16,19 +16,18 @@ export class SkillmillError extends Error {
   override readonly name = 'SkillmillError';
   readonly code: ErrorCode;
   readonly details: ErrorDetails | undefined;
+  /** May the same be tried again unchanged? As the code says, unless it covers faults of both kinds. */
+  readonly retryable: boolean;
 
   constructor(
     code: ErrorCode,
     message: string,
-    options?: { details?: ErrorDetails; cause?: unknown },
+    options?: { details?: ErrorDetails; cause?: unknown; retryable?: boolean },
   ) {
     super(message, options?.cause === undefined ? undefined : { cause: options.cause });
     this.code = code;
     this.details = options?.details;
-  }
-
-  get retryable(): boolean {
-    return errorPolicies[this.code].retryable;
+    this.retryable = options?.retryable ?? errorPolicies[code].retryable;
   }
 
   get failsAttempt(): boolean {

@@ -43,10 +43,11 @@ export function createRedactor(values: Iterable<string>, cutMark?: RegExp): Reda
   return {
     text,
     value,
-    error: ({ code, message, details, cause }) =>
+    error: ({ code, message, details, cause, retryable }) =>
       new SkillmillError(code, text(message), {
         ...(details !== undefined && { details: record(details) }),
         cause,
+        retryable,
       }),
     stream: () => redactedStream([...secrets, ...secrets.map(asJson)]),
   };

@@ -1,6 +1,6 @@
 import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-error.js';
 import { overflowOf } from './context-overflow.js';
-import { retryAfterMs } from './retry-after.js';
+import { retryAfterMs } from '../../shared/download/retry-after.js';
 
 /** What is known of a failed call beside what was thrown. */
 export interface FailedCall {

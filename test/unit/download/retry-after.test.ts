@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { retryAfterMs } from '../../../src/worker/model/retry-after.js';
+import { retryAfterMs } from '../../../src/shared/download/retry-after.js';
 
 const now = Date.parse('2026-01-01T00:00:00Z');
 
