@@ -23,7 +23,11 @@ export async function cancelTurn(context: CancelContext, turnId: TurnId): Promis
   const error = new SkillmillError('CANCELLED', 'The turn was cancelled while it waited.');
   const told = { ...turn, turnId, metadata: turn.request.metadata ?? {} };
   const result = unstartedResult(told, 'cancelled', error, turn.attempts);
-  const messages = closeTranscript(turnId, [userMessage(turnId, turn.request)], error);
+  const messages = closeTranscript(
+    turnId,
+    [userMessage(turnId, turn.request.input, turn.request.files)],
+    error,
+  );
   const { outcome, head } = await cancelTurnScript.run(
     client,
     [

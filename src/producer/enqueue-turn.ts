@@ -76,7 +76,7 @@ async function markOpen(client: RedisClient, entry: string): Promise<void> {
   });
 }
 
-/** Files' bytes beside the request while they are few in all; the rest go to the blob store. */
+/** Files' bytes beside the request while they are few in all; the rest go to the blob store. What is elsewhere the worker fetches. */
 async function storeFiles(
   blobs: BlobStore,
   files: readonly FileInput[],
@@ -84,6 +84,7 @@ async function storeFiles(
   let room = inlineFilesBytes;
   return Promise.all(
     files.map(async (file) => {
+      if ('url' in file || 'artifact' in file) return file;
       const bytes =
         'content' in file ? Buffer.from(file.content, 'utf8') : Buffer.from(file.base64, 'base64');
       if (bytes.byteLength > room) return { path: file.path, ...(await blobs.put([bytes])) };

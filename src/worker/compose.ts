@@ -101,6 +101,8 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
     modelConfig: config.model,
     defaultLimits: config.worker.limits,
     skillConfig: config.skills,
+    inputConfig: config.inputs,
+    workspaceBytes: config.executor.diskBytes,
     toolbox: parts.toolbox,
     ledger: createUsageLedger(redis, {
       ...parts.operator,

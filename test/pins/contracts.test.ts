@@ -60,6 +60,8 @@ it('turn-request: its fields, and no others are taken', () => {
   expect(files?.items?.anyOf?.map(fieldsOf)).toEqual([
     ['path', 'content'],
     ['path', 'base64'],
+    ['path', 'url', 'sha256?'],
+    ['path', 'artifact'],
   ]);
   expect(skills?.items?.anyOf?.map(fieldsOf)).toEqual([[], ['name', 'docs?']]);
 });

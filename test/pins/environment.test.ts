@@ -53,6 +53,8 @@ const pinned: [string, string | undefined, string[]][] = [
   ['SKILLMILL_ALLOWED_COMMANDS', undefined, ['TRPC_AGENT_SKILL_RUN_ALLOWED_COMMANDS']],
   ['SKILLMILL_DENIED_COMMANDS', undefined, ['TRPC_AGENT_SKILL_RUN_DENIED_COMMANDS']],
   ['SKILLMILL_HOST_INPUTS', undefined, []],
+  ['SKILLMILL_INPUT_ALLOW_HOSTS', undefined, []],
+  ['SKILLMILL_INPUT_MAX_MB', '64', []],
   ['SKILLMILL_CONCURRENCY', '4', []],
   ['SKILLMILL_TURN_TIMEOUT', '900', []],
   ['SKILLMILL_MAX_MODEL_CALLS', '30', []],

@@ -1,9 +1,7 @@
-import { readFile, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { TurnRequestInput } from '../../shared/contracts/index.js';
-import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-error.js';
+import { readFiles } from './file-arguments.js';
 
 /** The options that say what a turn is; `run` and `enqueue` share them. */
 export interface TurnOptions {
@@ -26,7 +24,11 @@ export function withTurnArguments(command: Command): Command {
     .argument('<message>', 'the user message; - reads it from standard input')
     .option('--session <id>', 'session to continue (default: a new one)')
     .option('--skill <name>', 'load this skill first; may be repeated', several)
-    .option('--file <src[:dest]>', 'put a file into work/inputs/; may be repeated', several)
+    .option(
+      '--file <src[:dest]>',
+      'put a file, a URL or an artifact:// into work/inputs/; may be repeated',
+      several,
+    )
     .option('--model <name>', 'model for this turn')
     .option('--instructions <text>', 'system instructions for this turn')
     .option('--timeout <seconds>', 'fail the turn after this time', parseSeconds);
@@ -56,43 +58,4 @@ function parseSeconds(text: string): number {
 
 async function readStandardInput(): Promise<string> {
   return (await text(process.stdin)).trimEnd();
-}
-
-async function readFiles(specs: readonly string[]): Promise<{ path: string; base64: string }[]> {
-  const outcomes = await Promise.allSettled(specs.map(readOneFile));
-  const faults = outcomes.flatMap((outcome) =>
-    outcome.status === 'rejected' ? [errorMessage(outcome.reason)] : [],
-  );
-  if (faults.length > 0) {
-    throw new SkillmillError('INPUT_INVALID', `Files could not be read: ${faults.join('; ')}.`);
-  }
-  return outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
-}
-
-async function readOneFile(spec: string): Promise<{ path: string; base64: string }> {
-  const { source, destination } = await splitFileSpec(spec);
-  const bytes = await readFile(source).catch((error: unknown) => {
-    throw new Error(`${source}: ${fileFault(error)}`);
-  });
-  return { path: destination ?? basename(source), base64: bytes.toString('base64') };
-}
-
-function fileFault(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  if (code === 'ENOENT') return 'there is no such file';
-  return code === 'EISDIR' ? 'is a folder; give its files one by one' : errorMessage(error);
-}
-
-/** `SRC:DEST`, but a file whose own name has a colon is taken as it is. */
-async function splitFileSpec(spec: string): Promise<{ source: string; destination?: string }> {
-  const colon = spec.lastIndexOf(':');
-  if (colon <= 0 || (await isFile(spec))) return { source: spec };
-  return { source: spec.slice(0, colon), destination: spec.slice(colon + 1) };
-}
-
-async function isFile(path: string): Promise<boolean> {
-  return stat(path).then(
-    (found) => found.isFile(),
-    () => false,
-  );
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { Tenant } from '../contracts/index.js';
 import { SkillmillError } from '../errors/skillmill-error.js';
 import type { Environment } from './env-schema.js';
+import { inputSlice, type InputConfig } from './input-config.js';
 import { s3Slice, type S3Config } from './s3-config.js';
 
 const mebibyte = 1024 * 1024;
@@ -115,6 +116,7 @@ export interface Config {
   readonly model: ModelConfig;
   readonly executor: ExecutorConfig;
   readonly skills: SkillConfig;
+  readonly inputs: InputConfig;
   readonly worker: WorkerConfig;
   readonly operator: OperatorFile;
   readonly logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent';
@@ -139,6 +141,7 @@ export function sliceEnvironment(
     },
     executor: executorSlice(env, raw),
     skills: skillSlice(env),
+    inputs: inputSlice(env),
     worker: {
       concurrency: env.SKILLMILL_CONCURRENCY,
       graceMs: env.SKILLMILL_SHUTDOWN_GRACE * 1000,

@@ -5,6 +5,7 @@ import { blobVariables } from './variables/blob-variables.js';
 import { modelVariables } from './variables/model-variables.js';
 import { skillVariables } from './variables/skill-variables.js';
 import { sandboxVariables } from './variables/sandbox-variables.js';
+import { inputVariables } from './variables/input-variables.js';
 import { workerVariables } from './variables/worker-variables.js';
 
 /** Every variable that skillmill reads (DESIGN §3.6). README's table and `--help` are made from this. */
@@ -14,6 +15,7 @@ export const variables = {
   ...modelVariables,
   ...skillVariables,
   ...sandboxVariables,
+  ...inputVariables,
   ...workerVariables,
 } as const;
 

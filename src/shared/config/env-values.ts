@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path';
 import { z } from 'zod';
+import { toAllowedHost } from '../download/allowed-hosts.js';
 
 /** A whole number within bounds; like its neighbours, the schema says in words what the variable may hold. */
 export const whole = (min: number, max: number) =>
@@ -47,6 +48,15 @@ export const pathList = names('folder').refine(
 export const absoluteFolders = names('folder').refine(
   (paths) => paths.every((path) => isAbsolute(path)),
   'must be absolute paths of folders',
+);
+
+/** Hosts, with or without a port, or `*`; comma-separated. */
+export const hostList = names('host').transform((hosts, context) =>
+  hosts.map((host) => {
+    const known = toAllowedHost(host);
+    if (known === undefined) context.addIssue('must be hosts, each as host, host:port or *');
+    return known ?? host;
+  }),
 );
 
 /** Commands, separated by commas or spaces. */

@@ -15,3 +15,13 @@ export type Artifact = z.infer<typeof artifactSchema>;
 export function formatArtifactRef(name: string, version: number): string {
   return `artifact://${name}@${version}`;
 }
+
+/** Name and version of `artifact://name[@version]`; undefined when it is none. */
+export function parseArtifactRef(
+  ref: string,
+): { readonly name: string; readonly version: number | undefined } | undefined {
+  const [, name = '', version] = /^artifact:\/\/([^\0]+?)(?:@(\d{1,9}))?$/s.exec(ref) ?? [];
+  // `a@1@2` may mean two things: neither is guessed.
+  if (name === '' || /@\d*$/.test(name)) return undefined;
+  return { name, version: version === undefined ? undefined : Number(version) };
+}

@@ -15,7 +15,7 @@
  *   artifact    a named, versioned file kept after the turn: artifact://name@version
  *   turn event  one entry of a turn's published stream
  */
-export { artifactSchema, formatArtifactRef, type Artifact } from './artifact.js';
+export { artifactSchema, formatArtifactRef, parseArtifactRef, type Artifact } from './artifact.js';
 export {
   defaultTenant,
   makeSessionId,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parseArtifactRef } from './artifact.js';
 import { sessionIdSchema } from './ids.js';
 
 const textPart = z.strictObject({ type: z.literal('text'), text: z.string().min(1) });
@@ -45,13 +46,48 @@ const relativePathSchema = z
 
 const fileFields = { path: relativePathSchema.describe('Where it goes, below work/inputs/') };
 
-/** A file that is staged under `work/inputs/` before the first command: its text, or its bytes as base64. */
+const fileUrlSchema = z
+  .string()
+  .max(8192)
+  .regex(/^https?:\/\//i, 'must be an http(s) URL')
+  .refine((url) => URL.canParse(url), 'must be an http(s) URL')
+  .refine(
+    (url) => !URL.canParse(url) || hasNoCredentials(new URL(url)),
+    'must not hold a user name or password: it is stored and shown',
+  )
+  .describe('Fetched by the worker before the first model call');
+
+/** A file that is staged under `work/inputs/` before the first command: text, bytes as base64, what a URL gives, or an artifact. */
 export const fileInputSchema = z.union(
   [
     z.strictObject({ ...fileFields, content: z.string() }),
     z.strictObject({ ...fileFields, base64: z.base64() }),
+    z.strictObject({
+      ...fileFields,
+      url: fileUrlSchema,
+      sha256: z
+        .string()
+        .regex(/^[0-9a-fA-F]{64}$/, 'must be 64 hexadecimal digits')
+        .optional()
+        .describe('What the bytes must have'),
+    }),
+    z.strictObject({
+      ...fileFields,
+      artifact: z
+        .string()
+        .max(2048)
+        .regex(/^artifact:\/\//, 'must be artifact://name or artifact://name@version')
+        .refine(
+          (ref) => parseArtifactRef(ref) !== undefined,
+          'must be artifact://name or artifact://name@version',
+        )
+        .describe('Of the session; without a version the last one when the turn starts'),
+    }),
   ],
-  { error: 'must be { path, content } or { path, base64 }, with a relative path' },
+  {
+    error:
+      'must be { path, content }, { path, base64 }, { path, url, sha256? } or { path, artifact }, with a relative path',
+  },
 );
 export type FileInput = z.infer<typeof fileInputSchema>;
 
@@ -133,6 +169,10 @@ export function isPlainRelativePath(path: string): boolean {
   if (/[\\\u0000-\u001f\u007f]/.test(path)) return false;
   if (!path.isWellFormed() || Buffer.byteLength(path) > 3500) return false;
   return path.split('/').every(isPlainName);
+}
+
+function hasNoCredentials({ username, password }: URL): boolean {
+  return username === '' && password === '';
 }
 
 /** A file system takes 255 bytes a name. */

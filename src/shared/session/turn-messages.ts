@@ -1,17 +1,24 @@
-import type { Message, ToolCall, TurnId } from '../contracts/index.js';
+import type { Message, ToolCall, TurnId, TurnRequest } from '../contracts/index.js';
 import type { SkillmillError } from '../errors/skillmill-error.js';
-import type { StoredRequest } from '../results/stored-request.js';
+import { isStored, type RequestedFile } from '../results/stored-request.js';
 
 /** The user's message of a turn, with a note of the files that came with it. */
-export function userMessage(turnId: TurnId, request: StoredRequest): Message {
-  const { input, files } = request;
+export function userMessage(
+  turnId: TurnId,
+  input: TurnRequest['input'],
+  files: readonly RequestedFile[],
+): Message {
   const base = { turnId, role: 'user' } as const;
   if (files.length === 0) return { ...base, content: input };
-  const lines = files.map((file) => `- work/inputs/${file.path} (${file.sizeBytes} bytes)`);
+  const lines = files.map((file) => `- work/inputs/${file.path} (${sizeOf(file)})`);
   const note = `Files with this message:\n${lines.join('\n')}`;
   return typeof input === 'string'
     ? { ...base, content: `${input}\n\n${note}` }
     : { ...base, content: [...input, { type: 'text', text: note }] };
+}
+
+function sizeOf(file: RequestedFile): string {
+  return isStored(file) ? `${file.sizeBytes} bytes` : 'not fetched';
 }
 
 /** The calls of the last reply that have no answer yet, in the order in which they were made. */

@@ -1,5 +1,6 @@
 import type { Message, Session } from '../../shared/contracts/index.js';
 import type { SkillConfig } from '../../shared/config/config.js';
+import type { StoredFile } from '../../shared/results/stored-request.js';
 import { userMessage } from '../../shared/session/turn-messages.js';
 import { budgetedModel } from '../agent/budgeted-model.js';
 import { createToolBelt, type ToolBelt } from '../agent/tool-belt.js';
@@ -61,6 +62,7 @@ export interface OpenTurn {
 export interface OpenTurnParts {
   readonly turn: ClaimedTurn;
   readonly session: Session;
+  readonly inputs: readonly StoredFile[];
   readonly skills: TurnSkills;
   readonly limits: LimitKeeper;
   readonly events: EventSink;
@@ -69,7 +71,7 @@ export interface OpenTurnParts {
 
 /** Puts an attempt's parts together. */
 export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<OpenTurn> {
-  const { turn, session, skills, limits, events } = parts;
+  const { turn, session, inputs, skills, limits, events } = parts;
   const config = deps.skillConfig;
   const initial = initialState(config, session, skills);
   const skillState = stateHolder(initial, config.maxLoaded);
@@ -100,7 +102,7 @@ export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<Op
     history: session.messages,
     summary: new SessionSummary(session.messages),
     transcript: {
-      messages: [userMessage(turn.turnId, turn.request)],
+      messages: [userMessage(turn.turnId, turn.request.input, inputs)],
       toolCalls: [],
       asked: new Set(),
       modelMs: 0,
@@ -145,9 +147,8 @@ function stateHolder(initial: SkillState, maxLoaded: number): SkillStateHolder {
 
 function openWorkspace(
   deps: TurnDeps,
-  { turn, session, skills, signal }: OpenTurnParts,
+  { turn, session, inputs, skills, signal }: OpenTurnParts,
 ): Workspace {
-  const inputs = turn.request.files;
   return new Workspace({
     executor: deps.executor,
     job: { turnId: turn.turnId, sessionId: turn.sessionId },

@@ -12,6 +12,7 @@ import { claimTurn, type Claim, type Lease } from '../session/lease.js';
 import { createAttemptSignal } from './attempt-signal.js';
 import { openTurn } from './open-turn.js';
 import { endOf, runTurn, type AttemptEnd, type FinalEnd } from './run-turn.js';
+import { turnInputs } from './turn-inputs.js';
 import { commitOf, unstartedCommit } from './turn-result.js';
 import type { ClaimedTurn, TurnDeps } from './turn-deps.js';
 
@@ -76,8 +77,17 @@ async function attemptTurn(
   try {
     const session = await readSession(deps.redis, turn.tenant, turn.sessionId);
     const { signal } = attempt;
+    const inputs = await turnInputs(deps, turn, { lease, session, signal });
     const skills = await untilAbort(deps.openSkills(turn), signal);
-    const open = await openTurn(deps, { turn, session, skills, limits, events, signal });
+    const open = await openTurn(deps, {
+      turn,
+      session,
+      inputs,
+      skills,
+      limits,
+      events,
+      signal,
+    });
     const end = await runTurn(deps, open, signal);
     return await settle(deps, lease, turn, {
       end,

@@ -1,5 +1,6 @@
 import type { BlobStore } from '../../shared/blobs/blob-store.js';
 import type { DefaultLimits, ModelConfig, SkillConfig } from '../../shared/config/config.js';
+import type { InputConfig } from '../../shared/config/input-config.js';
 import type { SessionId, Tenant, TurnId } from '../../shared/contracts/index.js';
 import type { Redactor } from '../../shared/logging/redactor.js';
 import type { Logger } from '../../shared/logging/logger.js';
@@ -28,6 +29,9 @@ export interface TurnDeps {
   readonly modelConfig: Pick<ModelConfig, 'models' | 'contextTokens' | 'contextOverflow'>;
   readonly defaultLimits: DefaultLimits;
   readonly skillConfig: SkillConfig;
+  readonly inputConfig: InputConfig;
+  /** What the files of one workspace may take. */
+  readonly workspaceBytes: number;
   readonly toolbox: Toolbox;
   readonly ledger: UsageLedger;
   readonly resultTtlSeconds: number;

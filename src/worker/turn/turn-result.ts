@@ -30,10 +30,11 @@ export function unstartedCommit(deps: TurnDeps, turn: ClaimedTurn, end: FinalEnd
   const error =
     end.kind === 'completed' ? new SkillmillError('INTERNAL', 'The turn never began.') : end.error;
   const status = end.kind === 'completed' ? 'failed' : end.kind;
-  const told = { ...turn, metadata: turn.request.metadata ?? {} };
+  const { input, files, metadata = {} } = turn.request;
+  const told = { ...turn, metadata };
   return {
     result: unstartedResult(told, status, error, turn.attempt),
-    messages: closeTranscript(turn.turnId, [userMessage(turn.turnId, turn.request)], error),
+    messages: closeTranscript(turn.turnId, [userMessage(turn.turnId, input, files)], error),
     skills: undefined,
     workspace: undefined,
     resultTtlSeconds: deps.resultTtlSeconds,

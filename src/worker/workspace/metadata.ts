@@ -17,6 +17,7 @@ export function metadataEntry(
       path: `${inputsFolder}/${input.path}`,
       sha256: input.sha256,
       size_bytes: input.sizeBytes,
+      source: input.source,
     })),
   };
   const content = Buffer.from(`${JSON.stringify(metadata, null, 2)}\n`);

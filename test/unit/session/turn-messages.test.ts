@@ -89,14 +89,19 @@ describe('the checker of this test', () => {
 describe('userMessage', () => {
   const file = { path: 'a/b.csv', sha256: 'a'.repeat(64), sizeBytes: 12 };
   it('is the input as it is, and with files names them', () => {
-    expect(userMessage(turnId, { input: 'hi', files: [] }).content).toBe('hi');
-    expect(userMessage(turnId, { input: 'hi', files: [file] }).content).toBe(
+    expect(userMessage(turnId, 'hi', []).content).toBe('hi');
+    expect(userMessage(turnId, 'hi', [file]).content).toBe(
       'hi\n\nFiles with this message:\n- work/inputs/a/b.csv (12 bytes)',
     );
     const parts = [{ type: 'text' as const, text: 'hi' }];
-    expect(userMessage(turnId, { input: parts, files: [file] }).content).toEqual([
+    expect(userMessage(turnId, parts, [file]).content).toEqual([
       ...parts,
       { type: 'text', text: 'Files with this message:\n- work/inputs/a/b.csv (12 bytes)' },
     ]);
+  });
+
+  it('says of a file that was never fetched only where it was to go', () => {
+    const { content } = userMessage(turnId, 'hi', [{ path: 'a', url: 'https://host/?secret' }]);
+    expect(content).toBe('hi\n\nFiles with this message:\n- work/inputs/a (not fetched)');
   });
 });
