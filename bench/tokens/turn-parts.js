@@ -47,6 +47,7 @@ export function partsOf(deps, session, skills) {
   return {
     turn: { tenant: defaultTenant, sessionId, turnId, request, ...attempts, ...times },
     session,
+    inputs: [],
     skills,
     limits: new LimitKeeper({ maxModelCalls: 100 }, deps.defaultLimits),
     events: { emit: ignore, output: ignore, delta: ignore, flush: () => Promise.resolve() },
@@ -69,6 +70,7 @@ export function depsOf(plan, toolbox, model) {
     modelConfig: { ...config.model, models: ['bench'] },
     defaultLimits: config.worker.limits,
     skillConfig: config.skills,
+    inputConfig: config.inputs,
     toolbox,
     ledger,
     resultTtlSeconds: 0,

@@ -102,7 +102,6 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
     defaultLimits: config.worker.limits,
     skillConfig: config.skills,
     inputConfig: config.inputs,
-    workspaceBytes: config.executor.diskBytes,
     toolbox: parts.toolbox,
     ledger: createUsageLedger(redis, {
       ...parts.operator,

@@ -16,6 +16,10 @@ export const requirements = {
   'warm-pool':
     'sandboxes are made ahead, serve one turn each, are replaced, and are noted in Redis with the turn that they serve',
   'files-in': 'files of a request are in work/inputs, byte for byte',
+  'files-fetched':
+    'files of a request come from URLs and artifacts too, byte for byte, before the first model call; one that cannot be had fails the turn, every fault named',
+  'files-private':
+    'a URL reaches no host that is not public unless the operator names it, and no password or query of one is shown',
   'files-binary': 'artifacts are byte for byte what the command wrote, binary and large ones too',
   'links-not-followed': 'a link that a command leaves in out/ is never followed',
   'redis-away': 'Redis not reachable: exit 3 within 5 s, one clear sentence, no stack trace',

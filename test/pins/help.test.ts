@@ -36,7 +36,8 @@ Arguments:
 Options:
   --session <id>         session to continue (default: a new one)
   --skill <name>         load this skill first; may be repeated
-  --file <src[:dest]>    put a file into work/inputs/; may be repeated
+  --file <src[:dest]>    put a file, a URL or an artifact:// into work/inputs/;
+                         may be repeated
   --model <name>         model for this turn
   --instructions <text>  system instructions for this turn
   --timeout <seconds>    fail the turn after this time
@@ -54,7 +55,8 @@ Arguments:
 Options:
   --session <id>         session to continue (default: a new one)
   --skill <name>         load this skill first; may be repeated
-  --file <src[:dest]>    put a file into work/inputs/; may be repeated
+  --file <src[:dest]>    put a file, a URL or an artifact:// into work/inputs/;
+                         may be repeated
   --model <name>         model for this turn
   --instructions <text>  system instructions for this turn
   --timeout <seconds>    fail the turn after this time

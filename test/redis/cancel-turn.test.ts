@@ -119,8 +119,7 @@ describe('cancel-turn', () => {
     await s.enqueue(s.turn(3));
     const { session, messages, skillState, artifacts, workspace } = s.keys;
     const kept = [session, messages, skillState, artifacts, workspace];
-    const ttls = () =>
-      Promise.all(kept.map((key) => redis.client.ttl(key)));
+    const ttls = () => Promise.all(kept.map((key) => redis.client.ttl(key)));
     await s.cancel(s.turn(2));
     expect(await ttls()).toEqual(kept.map(() => -1));
     await s.cancel(s.turn(3));

@@ -14,6 +14,7 @@ import { commitTurnScript } from '../../src/shared/redis/scripts/commit-turn.js'
 import { enqueueTurnScript } from '../../src/shared/redis/scripts/enqueue-turn.js';
 import { releaseLeaseScript } from '../../src/shared/redis/scripts/release-lease.js';
 import { renewLeaseScript } from '../../src/shared/redis/scripts/renew-lease.js';
+import { settleInputsScript } from '../../src/shared/redis/scripts/settle-inputs.js';
 
 export const tenant = tenantSchema.parse('acme');
 export const resultTtl = 1000;
@@ -92,6 +93,11 @@ export class SessionLine {
   renew(turnId: TurnId, proof: Proof) {
     const keys = [this.keys.session, turnKeys(tenant, turnId).turn];
     return renewLeaseScript.run(this.redis, keys, [proof.token, proof.nonce, leaseMs]);
+  }
+
+  settleInputs(turnId: TurnId, proof: Proof, request: string) {
+    const keys = [this.keys.session, turnKeys(tenant, turnId).turn];
+    return settleInputsScript.run(this.redis, keys, [proof.token, proof.nonce, request]);
   }
 
   release(turnId: TurnId, proof: Proof, why: 'hand_over' | 'retry') {

@@ -30,8 +30,6 @@ export interface TurnDeps {
   readonly defaultLimits: DefaultLimits;
   readonly skillConfig: SkillConfig;
   readonly inputConfig: InputConfig;
-  /** What the files of one workspace may take. */
-  readonly workspaceBytes: number;
   readonly toolbox: Toolbox;
   readonly ledger: UsageLedger;
   readonly resultTtlSeconds: number;

@@ -24,7 +24,7 @@ export async function turnInputs(
     blobs: deps.blobsOf(turn.tenant),
     artifacts: session.artifacts,
     config: deps.inputConfig,
-    maxTotalBytes: deps.workspaceBytes,
+    maxTotalBytes: deps.snapshotLimits.bytes,
   };
   const resolved = await resolveInputs(files, ports, signal);
   const { keys, token, nonce } = lease.proof;

@@ -25,7 +25,7 @@ export interface InputPorts {
   /** The session's, oldest first. */
   readonly artifacts: readonly Artifact[];
   readonly config: InputConfig;
-  /** For all files together: what a workspace holds. */
+  /** For all files together: what a session may keep. */
   readonly maxTotalBytes: number;
 }
 
@@ -117,8 +117,8 @@ function noArtifact(
 function tooMuch(maxTotalBytes: number): SkillmillError {
   return new SkillmillError(
     'LIMIT_EXCEEDED',
-    `The turn's files take more than ${maxTotalBytes / mebibyte} MiB together, which is what SKILLMILL_SANDBOX_DISK_MB leaves them. Send fewer or smaller ones.`,
-    { details: { limit: 'SKILLMILL_SANDBOX_DISK_MB' } },
+    `The turn's files take more than ${maxTotalBytes / mebibyte} MiB together, which is what SKILLMILL_WORKSPACE_MAX_MB allows. Send fewer or smaller ones.`,
+    { details: { limit: 'SKILLMILL_WORKSPACE_MAX_MB' } },
   );
 }
 
