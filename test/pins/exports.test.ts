@@ -82,6 +82,7 @@ describe('public names of', () => {
       ...['artifactSchema', 'contentPartSchema', 'contractJsonSchema', 'contractNames'],
       ...['defaultTenant', 'fileInputSchema', 'formatArtifactRef', 'isContractName'],
       ...['isFinalEvent', 'isPlainRelativePath', 'makeSessionId', 'makeTurnId', 'messageSchema'],
+      'parseArtifactRef',
       ...[
         'publicErrorSchema',
         'responseFormatSchema',

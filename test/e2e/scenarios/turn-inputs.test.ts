@@ -100,6 +100,11 @@ describe('files of a turn', () => {
         { path: 'work/inputs/v0', size_bytes: 5 },
       ],
     });
+    // What was fetched stands in the request's place: another attempt fetches nothing.
+    const [key = ''] = await world.redis.keys(`*:turn:${result.turnId}`);
+    const request = await world.redis.hget(key, 'request');
+    expect(request).toContain(shaOf(bytes));
+    expect(request).not.toContain('canary');
     const asked = world.model.requests.at(-1)?.messages.findLast(({ role }) => role === 'user');
     expect(asked?.content).toContain('- work/inputs/data.bin (400000 bytes)');
   });
@@ -108,10 +113,10 @@ describe('files of a turn', () => {
     const before = world.model.requests.length;
     const wrong = await turn(
       'look',
-      ...specs(`${files.url}/none.txt`, `${files.url}/large`, 'artifact://out/none.txt'),
+      ...specs(`${files.url}/none.txt`, `${files.url}/large`, 'artifact://out/gone.txt'),
     );
     expect(wrong).toMatchObject({
-      code: 2,
+      code: 1,
       result: { status: 'failed', usage: { modelCalls: 0 } },
     });
     expect(wrong.result.error).toMatchObject({ code: 'INPUT_INVALID', retryable: false });
