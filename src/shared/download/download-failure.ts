@@ -50,7 +50,7 @@ export function wrongStatus(
 export function connectionFault(url: URL, thrown: unknown): SkillmillError {
   if (thrown instanceof SkillmillError) return thrown;
   const code = codeOf(thrown);
-  const more = { cause: thrown, code };
+  const more = { cause: thrown, systemCode: code };
   if (code === 'ENOTFOUND') {
     return downloadFailed('host_not_found', url, 'has a host that nobody knows.', more);
   }

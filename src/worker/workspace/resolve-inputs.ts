@@ -138,7 +138,7 @@ function asOne(faults: readonly InputFault[], files: readonly RequestedFile[]): 
   return new SkillmillError(code, `Files of the turn cannot be had. ${told.join(' ')}`, {
     details: {
       ...details,
-      faults: inOrder.map(({ path, error }) => ({ path, code: error.code, ...error.details })),
+      faults: inOrder.map(({ path, error }) => ({ ...error.details, path, code: error.code })),
     },
     retryable: inOrder.every(({ error }) => error.retryable),
   });

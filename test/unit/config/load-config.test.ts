@@ -170,3 +170,15 @@ describe('checkWorkerConfig', () => {
     expect(said).toContain('SKILLMILL_SANDBOX_MEMORY_MB');
   });
 });
+
+it('takes hosts as they are compared, and names what is none', () => {
+  const { inputs } = loadConfig({ ...model, SKILLMILL_INPUT_ALLOW_HOSTS: 'Files:8080, 0x7f.1' });
+  expect(inputs).toEqual({
+    allowHosts: ['files:8080', '127.0.0.1'],
+    maxFileBytes: 64 * 1024 * 1024,
+  });
+  const wrong = () => loadConfig({ ...model, SKILLMILL_INPUT_ALLOW_HOSTS: 'http://files' });
+  expect(complaint(wrong)).toContain(
+    'SKILLMILL_INPUT_ALLOW_HOSTS: holds "http://files", but it must be hosts',
+  );
+});

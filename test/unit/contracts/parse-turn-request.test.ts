@@ -98,8 +98,19 @@ describe('a request that is wrong', () => {
     ['bad base64', { path: 'a', base64: '???' }, 'files[0].base64'],
     ['a bad path', { path: '/etc/x', base64: 'AA==' }, 'files[0].path'],
     ['neither', { path: 'a' }, 'files[0]'],
+    ['two of them', { path: 'a', content: '', url: 'http://host/' }, 'files[0]'],
+    ['no URL', { path: 'a', url: 'http://' }, 'files[0].url'],
+    ['another scheme', { path: 'a', url: 'file:///etc/passwd' }, 'files[0].url'],
+    ['a user name', { path: 'a', url: 'https://me@host/' }, 'files[0].url'],
+    ['a password', { path: 'a', url: 'https://:canary@host/' }, 'files[0].url'],
+    ['a short SHA-256', { path: 'a', url: 'https://host/', sha256: 'abc' }, 'files[0].sha256'],
+    ['a SHA-256 of text', { path: 'a', content: '', sha256: 'a'.repeat(64) }, 'files[0].sha256'],
+    ['no artifact', { path: 'a', artifact: 'out/a' }, 'files[0].artifact'],
+    ['two versions', { path: 'a', artifact: 'artifact://a@1@2' }, 'files[0].artifact'],
+    ['no version', { path: 'a', artifact: 'artifact://a@' }, 'files[0].artifact'],
   ])('says where in a file: %s', (_, file, path) => {
-    expect(pathsOf({ input: 'x', files: [file] })).toEqual([path]);
+    expect([...new Set(pathsOf({ input: 'x', files: [file] }))]).toEqual([path]);
+    expect(JSON.stringify(faultsOf({ input: 'x', files: [file] }))).not.toContain('canary');
   });
 
   it.each([

@@ -90,6 +90,20 @@ describe('another try', () => {
     expect(asked).toBe(1);
   });
 
+  it('follows a fault of the bytes, whatever the receiver makes of it', async () => {
+    const { url, requests } = await server({
+      '/a': (_, response) => {
+        response.writeHead(200, { 'content-length': '5' }).write('wh');
+        setTimeout(() => response.destroy(), 20);
+      },
+    });
+    const receive = (bytes: AsyncIterable<Uint8Array>) =>
+      buffer(bytes).catch(() => Promise.reject(new Error('the store took no file')));
+    const fault = await faultOf(download(`${url}/a`, receive, options()));
+    expect(fault).toMatchObject({ code: 'DOWNLOAD_FAILED', reason: 'connection', retryable: true });
+    expect(requests).toHaveLength(3);
+  });
+
   it('does not follow a fault of the receiver, which comes out as it is', async () => {
     const { url, requests } = await server({ '/a': sends('x'.repeat(100_000)) });
     const full = new Error('disk full');
