@@ -46,7 +46,7 @@ const pinned: [string, string | undefined, string[]][] = [
   ['SKILLMILL_SANDBOX_DISK_MB', '512', []],
   ['SKILLMILL_SANDBOX_CPUS', '1', []],
   ['SKILLMILL_SANDBOX_PROCESSES', '256', []],
-  ['SKILLMILL_WORKSPACE_MAX_MB', '1024', []],
+  ['SKILLMILL_WORKSPACE_MAX_MB', '512', []],
   ['SKILLMILL_POOL_SIZE', undefined, []],
   ['SKILLMILL_POOL_REFILL', '2', []],
   ['SKILLMILL_POOL_MAX_AGE', '900', []],

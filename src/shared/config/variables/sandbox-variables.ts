@@ -64,7 +64,7 @@ export const sandboxVariables = {
   }),
   SKILLMILL_WORKSPACE_MAX_MB: variable({
     schema: whole(1, 1_048_576),
-    default: '1024',
+    default: '512',
     description: 'MiB of files that a session may keep from turn to turn',
   }),
   SKILLMILL_POOL_SIZE: variable({
