@@ -3,9 +3,11 @@ import { hostname } from 'node:os';
 import type { Config, ExecutorConfig } from '../shared/config/config.js';
 import type { OperatorConfig } from '../shared/config/operator-config.js';
 import type { Redactor } from '../shared/logging/redactor.js';
+import { createNotedBlobStore } from '../shared/blobs/noted-blob-store.js';
 import { openBlobStore } from '../shared/blobs/open-blob-store.js';
 import type { Logger } from '../shared/logging/logger.js';
 import type { TurnQueue } from '../shared/queue/turn-queue.js';
+import { turnKeys } from '../shared/redis/keys.js';
 import type { RedisClient } from '../shared/redis/redis-client.js';
 import type { SkillLock } from '../shared/skills/skill-lock.js';
 import type { SkillRepository } from '../shared/skills/skill-repository.js';
@@ -96,7 +98,12 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
     snapshotLimits: config.worker.snapshots,
     handOver,
     logger,
-    blobsOf: (tenant) => openBlobStore(redis, { ...config.store, tenant }),
+    blobsOf: ({ tenant, turnId }) =>
+      createNotedBlobStore(
+        openBlobStore(redis, { ...config.store, tenant }),
+        redis,
+        turnKeys(tenant, turnId).blobs,
+      ),
     model: createOpenAiModel(config.model, (text) => parts.redact.text(text)),
     modelConfig: config.model,
     defaultLimits: config.worker.limits,

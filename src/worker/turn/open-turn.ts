@@ -156,7 +156,7 @@ function openWorkspace(
     files: new SessionFiles({
       base: session.workspace,
       inputs,
-      blobs: deps.blobsOf(turn.tenant),
+      blobs: deps.blobsOf(turn),
       limits: deps.snapshotLimits,
       signal,
     }),

@@ -92,7 +92,7 @@ function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<
         artifacts,
         pins: open.pins,
         toolbox: open.toolbox,
-        blobs: deps.blobsOf(turn.tenant),
+        blobs: deps.blobsOf(turn),
         onSkillUsed,
       },
     },

@@ -20,8 +20,8 @@ export interface TurnDeps {
   readonly workerId: string;
   readonly redis: RedisClient;
   readonly queue: Pick<TurnQueue, 'addHead'>;
-  /** A tenant's blobs. */
-  readonly blobsOf: (tenant: Tenant) => BlobStore;
+  /** The blobs that a turn of a tenant stores and reads. */
+  readonly blobsOf: (turn: Pick<ClaimedTurn, 'tenant' | 'turnId'>) => BlobStore;
   readonly executor: Executor;
   readonly packs: SkillPacks;
   readonly snapshotLimits: SnapshotLimits;

@@ -21,7 +21,7 @@ export async function turnInputs(
   const { files } = turn.request;
   if (files.every(isStored)) return files;
   const ports = {
-    blobs: deps.blobsOf(turn.tenant),
+    blobs: deps.blobsOf(turn),
     artifacts: session.artifacts,
     config: deps.inputConfig,
     maxTotalBytes: deps.snapshotLimits.bytes,
