@@ -13,6 +13,8 @@ import {
   type TurnResult,
 } from '../shared/contracts/index.js';
 import { SkillmillError } from '../shared/errors/skillmill-error.js';
+import { collectHere, type CollectChoice } from '../shared/garbage/collect-here.js';
+import type { GarbageReport } from '../shared/garbage/garbage-count.js';
 import { createTurnQueue } from '../shared/queue/turn-queue.js';
 import { closeRedis, connectRedis, requireRedis } from '../shared/redis/redis-client.js';
 import { readTurn } from '../shared/results/turn-store.js';
@@ -49,6 +51,11 @@ export interface Client extends AsyncDisposable {
   openArtifact(artifact: Pick<Artifact, 'sha256'>): Promise<Readable>;
   /** What was used, by model unless asked otherwise. @throws SkillmillError INPUT_INVALID, REDIS_UNAVAILABLE */
   usage(query?: UsageQuery): Promise<UsageReport>;
+  /**
+   * Removes the stored files of all tenants that nothing refers to.
+   * @throws SkillmillError REDIS_UNAVAILABLE, BLOB_UNAVAILABLE; INTERNAL for a record that cannot be understood
+   */
+  collectGarbage(choice?: CollectChoice): Promise<GarbageReport>;
   /** Ends the client's connections, and whatever still follows a turn; idempotent. */
   close(): Promise<void>;
 }
@@ -113,6 +120,7 @@ function openClient(config: StoreConfig): Client {
       return blobs.open(artifact.sha256);
     },
     usage: (query = {}) => ready().then(() => readUsage(redis, tenant, query)),
+    collectGarbage: (choice = {}) => ready().then(() => collectHere(redis, config, choice)),
     close() {
       closing.abort();
       return (closed ??= farewell(queue).then(() => closeRedis(redis)));

@@ -13,4 +13,6 @@ export type {
   TurnRequestInput as TurnRequest,
   TurnResult,
 } from '../shared/contracts/index.js';
+export type { CollectChoice } from '../shared/garbage/collect-here.js';
+export type { GarbageReport } from '../shared/garbage/garbage-count.js';
 export type { UsageQuery, UsageReport } from '../shared/usage/usage-report.js';

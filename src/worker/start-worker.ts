@@ -14,6 +14,7 @@ import {
   requireRedis,
   type RedisClient,
 } from '../shared/redis/redis-client.js';
+import { deploymentId } from '../shared/redis/deployment.js';
 import { readSkillLock, type SkillLock } from '../shared/skills/skill-lock.js';
 import { openSkillRepository, type SkillRepository } from '../shared/skills/skill-repository.js';
 import { checkPrices } from '../shared/usage/prices.js';
@@ -32,11 +33,14 @@ import { loadToolbox } from './toolbox/load-toolbox.js';
 import { secretsOfServers } from './toolbox/mcp-spec.js';
 import { openToolbox, type Toolbox } from './toolbox/toolbox.js';
 import { createSandboxRegister, keepSandboxNotes } from './sandbox-register.js';
-import { beat, deploymentId, isWorkerAlive, leave } from './worker-presence.js';
+import { collectHourly } from './collect-hourly.js';
+import { beat, isWorkerAlive, leave } from './worker-presence.js';
 
 const beatEveryMs = 10_000;
 const sweepLinesEveryMs = 5000;
 const sweepSandboxesEveryMs = 60_000;
+/** How often a worker looks whether this hour's garbage is collected. */
+const lookForGarbageEveryMs = 600_000;
 
 /** A running worker: running ──drain()──▶ draining ──▶ stopped. */
 export interface RunningWorker {
@@ -86,7 +90,9 @@ export async function startWorker(config: Config, given?: OperatorConfig): Promi
     const gate = createSkillGate({ entries, inventory: new SandboxInventory(executor), log });
     await reportSkills({ repository, gate, logger, operator });
     const blobs = openBlobKeeper(config.store);
-    if (!(await isSharedStore(redis, blobs))) {
+    if (await isSharedStore(redis, blobs)) {
+      await blobs.claim(deployment, 'first');
+    } else {
       logger.log(
         'warn',
         'files over 256 KiB cannot be kept: this blob store cannot be used, or is not the one that this Redis knows',
@@ -194,7 +200,7 @@ async function signOfLife({ redis, workerId, blobs }: WorkerParts): Promise<void
 
 /** What a worker does beside its turns. */
 function startChores(parts: WorkerParts, queue: TurnQueue): { stop: () => Promise<void> } {
-  const { redis, executor, logger } = parts;
+  const { config, redis, executor, logger } = parts;
   const stop = new AbortController();
   const tell = (chore: string) => (error: unknown) =>
     logger.log('warn', `${chore} failed`, { reason: SkillmillError.from(error).message });
@@ -211,6 +217,12 @@ function startChores(parts: WorkerParts, queue: TurnQueue): { stop: () => Promis
       stop.signal,
       () => executor.sweep((owner) => isWorkerAlive(redis, owner)),
       tell('sweep of sandboxes'),
+    ),
+    repeat(
+      lookForGarbageEveryMs,
+      stop.signal,
+      () => collectHourly({ ...parts, store: config.store }, stop.signal),
+      tell('collection of garbage'),
     ),
   ];
   return {

@@ -1,5 +1,4 @@
-import { randomUUID } from 'node:crypto';
-import { deploymentKey, workerKey } from '../shared/redis/keys.js';
+import { workerKey } from '../shared/redis/keys.js';
 import type { RedisClient } from '../shared/redis/redis-client.js';
 
 const beatTtlSeconds = 30;
@@ -17,10 +16,4 @@ export async function leave(client: RedisClient, workerId: string): Promise<void
 /** Does this worker live? */
 export async function isWorkerAlive(client: RedisClient, workerId: string): Promise<boolean> {
   return (await client.exists(workerKey(workerId))) === 1;
-}
-
-/** The id of this Redis's deployment: sandboxes of another one on the same host are not ours to judge. */
-export async function deploymentId(client: RedisClient): Promise<string> {
-  await client.set(deploymentKey(), randomUUID(), 'NX');
-  return (await client.get(deploymentKey())) ?? randomUUID();
 }

@@ -147,6 +147,15 @@ export function describeBlobStore(name: string, { store, dataFiles }: BlobStoreU
       expect(await store().has(sha256)).toBe(true);
     });
 
+    it('belongs to the first deployment that claims it, until another takes it over', async () => {
+      expect(await store().owner()).toBeUndefined();
+      await store().claim('first', 'first');
+      await store().claim('second', 'first');
+      expect(await store().owner()).toBe('first');
+      await store().claim('second', 'over');
+      expect(await store().owner()).toBe('second');
+    });
+
     it('has one id', async () => {
       const ids = [await store().id(), await store().id()];
       expect(ids[0]).toMatch(/./);

@@ -8,6 +8,7 @@ const pinned: [string, string | undefined, string[]][] = [
   ['SKILLMILL_DATA_DIR', undefined, []],
   ['SKILLMILL_RESULT_TTL', '604800', []],
   ['SKILLMILL_SESSION_TTL', '2592000', []],
+  ['SKILLMILL_GC_GRACE', '3600', []],
   ['SKILLMILL_S3_BUCKET', undefined, []],
   ['SKILLMILL_S3_ENDPOINT', undefined, []],
   ['SKILLMILL_S3_REGION', 'us-east-1', ['AWS_REGION']],

@@ -24,8 +24,9 @@ describe('public names of', () => {
   it('the SDK', async () => {
     expect(Object.keys(producer).sort()).toEqual(['SkillmillError', 'createClient']);
     expect(await exportedNames('producer/index.ts')).toEqual([
-      ...['Artifact', 'CancelOutcome', 'Client', 'ClientOptions', 'ContentPart', 'EnqueuedTurn'],
-      ...['ErrorCode', 'FileInput', 'FollowOptions', 'PublicError', 'SkillmillError'],
+      ...['Artifact', 'CancelOutcome', 'Client', 'ClientOptions', 'CollectChoice', 'ContentPart'],
+      ...['EnqueuedTurn', 'ErrorCode', 'FileInput', 'FollowOptions', 'GarbageReport'],
+      ...['PublicError', 'SkillmillError'],
       ...['TurnEvent', 'TurnRequest', 'TurnResult', 'UsageQuery', 'UsageReport', 'createClient'],
     ]);
   });

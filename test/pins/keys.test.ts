@@ -11,13 +11,18 @@ import {
   batchBudgetKeys,
   blobFolderIdKey,
   blobKey,
+  collectorKey,
   deploymentKey,
   openSessionsKey,
   queueName,
   queuePrefix,
+  referenceOf,
   sessionBudgetKeys,
+  sessionKeyPattern,
   sessionKeys,
+  shaOfBlobKey,
   skillsCountedKey,
+  smallBlobPattern,
   tenantBudgetKeys,
   turnBudgetKeys,
   turnKeys,
@@ -88,10 +93,30 @@ it('the keys of a deployment', () => {
   expect(openSessionsKey()).toBe('skillmill:open-sessions');
   expect(blobKey(tenant, 'abc')).toBe('skillmill:acme:blob:abc');
   expect(blobFolderIdKey()).toBe('skillmill:blob-folder-id');
+  expect(collectorKey()).toBe('skillmill:collector');
   expect(deploymentKey()).toBe('skillmill:deployment');
   expect(workerKey('w1')).toBe('skillmill:worker:w1');
 });
 
 it('the queue', () => {
   expect([queuePrefix, queueName]).toEqual(['{skillmill-queue}', 'turns']);
+});
+
+it('what a collector of garbage looks for, and which keys refer to blobs', () => {
+  expect([smallBlobPattern, sessionKeyPattern]).toEqual(['skillmill:*:blob:*', 'skillmill:{*']);
+  const sha256 = 'a'.repeat(64);
+  expect(shaOfBlobKey(blobKey(tenant, sha256))).toBe(sha256);
+  expect(shaOfBlobKey(`skillmill:{acme:${tag}}:blob:${sha256}`)).toBeUndefined();
+  const { session, line, messages, skillState, artifacts, workspace } = sessionKeys(tenant, tag);
+  const { turn, events, blobs } = turnKeys(tenant, turnId);
+  const budgets = [
+    ...[turnBudgetKeys(tenant, turnId), sessionBudgetKeys(tenant, tag)],
+    ...[batchBudgetKeys(tenant, 'B.1'), tenantBudgetKeys(tenant, '2026-02')],
+  ].flatMap(({ spent, calls }) => [spent, calls]);
+  const { models, sessions, skills } = usageKeys(tenant, '2026-02-28');
+  const none = [session, line, messages, skillState, events, models, sessions, skills, ...budgets];
+  for (const key of none) expect([key, referenceOf(key)]).toEqual([key, 'none']);
+  const kinds = [artifacts, workspace, turn, blobs].map(referenceOf);
+  expect(kinds).toEqual(['artifacts', 'workspace', 'turn', 'blobs']);
+  expect(referenceOf(`skillmill:{acme:${tag}}:of-a-later-version`)).toBeUndefined();
 });

@@ -5,6 +5,7 @@ import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import { processContext, type CommandContext, type Exit } from './command-context.js';
 import { addCancelCommand } from './commands/cancel.js';
 import { addEnqueueCommand } from './commands/enqueue.js';
+import { addGcCommand } from './commands/gc.js';
 import { addResultCommand } from './commands/result.js';
 import { addRunCommand } from './commands/run.js';
 import { addSchemaCommand } from './commands/schema.js';
@@ -62,6 +63,7 @@ function buildProgram(context: CommandContext, exit: Exit): Command {
   addResultCommand(program, context, exit);
   addCancelCommand(program, context);
   addUsageCommand(program, context);
+  addGcCommand(program, context);
   addSkillsCommand(program, context, exit);
   addSchemaCommand(program, context);
   return program;

@@ -33,6 +33,10 @@ export interface BlobStore {
 export interface BlobKeeper extends BlobStore {
   /** Id of the place itself, the same for all who use it; made by the first one. */
   id(): Promise<string>;
+  /** The deployment that collects garbage here; undefined as long as none has claimed the store. */
+  owner(): Promise<string | undefined>;
+  /** Claims the store for a deployment: if it is the `first`, or `over` whoever has it. */
+  claim(deployment: string, how: 'first' | 'over'): Promise<void>;
   has(sha256: string): Promise<boolean>;
   list(): AsyncIterable<StoredBlob>;
   /** Removes a blob that was not put again since; false when it was, or is not there. */

@@ -43,6 +43,8 @@ export function createFolderBlobStore(dataDir: string): BlobKeeper {
       folderId(dataDir).catch((error: unknown) => {
         throw unavailable(`${dataDir} cannot be used`, error);
       }),
+    owner: () => readFile(join(dataDir, 'deployment'), 'utf8').catch(ifMissing),
+    claim: (deployment, how) => claimFolder(dataDir, deployment, how),
     async put(source, signal) {
       const temporary = join(incoming, randomUUID());
       try {
@@ -74,7 +76,8 @@ export function createFolderBlobStore(dataDir: string): BlobKeeper {
       await mkdir(incoming, { recursive: true });
       // Out of the way first: a put that comes in between makes the blob anew, and nothing of it is removed.
       if (!(await found(rename(path, aside)))) return false;
-      const old = (await stat(aside)).mtime <= ifUnmodifiedSince;
+      // Another collector may take it for what a put has left.
+      const old = ((await statOf(aside))?.mtime ?? ifUnmodifiedSince) <= ifUnmodifiedSince;
       if (!old) await link(aside, path).catch(ifThere);
       await rm(aside, { force: true });
       return old;
@@ -135,14 +138,38 @@ async function sweep(incoming: string, before: Date): Promise<number> {
 }
 
 async function folderId(dataDir: string): Promise<string> {
+  await writeRecord(dataDir, { name: 'folder-id', text: randomUUID(), how: 'first' });
+  return readFile(join(dataDir, 'folder-id'), 'utf8');
+}
+
+async function claimFolder(
+  dataDir: string,
+  deployment: string,
+  how: 'first' | 'over',
+): Promise<void> {
+  await writeRecord(dataDir, { name: 'deployment', text: deployment, how }).catch(
+    (error: unknown) => {
+      throw unavailable(`${dataDir} cannot be claimed`, error);
+    },
+  );
+}
+
+interface FolderRecord {
+  readonly name: string;
+  readonly text: string;
+  readonly how: 'first' | 'over';
+}
+
+/** Writes a file of the folder's own, which appears whole or not at all. */
+async function writeRecord(dataDir: string, { name, text, how }: FolderRecord): Promise<void> {
   await mkdir(dataDir, { recursive: true });
-  const path = join(dataDir, 'folder-id');
-  const candidate = join(dataDir, `folder-id.${randomUUID()}`);
-  await writeFile(candidate, randomUUID());
-  // A hard link appears whole or not at all; it fails where an earlier comer's id stands already.
+  const path = join(dataDir, name);
+  const candidate = join(dataDir, `${name}.${randomUUID()}`);
+  await writeFile(candidate, text);
+  if (how === 'over') return rename(candidate, path);
+  // A hard link fails where an earlier comer's stands already.
   await link(candidate, path).catch(() => undefined);
   await rm(candidate, { force: true });
-  return readFile(path, 'utf8');
 }
 
 const statOf = (path: string) => stat(path).catch(ifMissing);

@@ -7,13 +7,17 @@ import { createS3BlobStore } from './s3-blob-store.js';
 import { isSharedStore } from './shared-store-check.js';
 import { createTieredBlobStore, redisBlobLimitBytes } from './tiered-blob-store.js';
 
+/** Seconds that a small blob is kept after it was last put: an artifact is known as long as its session. */
+export function smallBlobTtl(config: StoreConfig): number {
+  return Math.max(config.resultTtlSeconds, config.sessionTtlSeconds);
+}
+
 /** The blob store of this configuration: small blobs in Redis, larger ones in the store behind it when all share that. */
 export function openBlobStore(client: RedisClient, config: StoreConfig): BlobStore {
   return createTieredBlobStore({
     client,
     tenant: config.tenant,
-    // An artifact is known as long as its session.
-    ttlSeconds: Math.max(config.resultTtlSeconds, config.sessionTtlSeconds),
+    ttlSeconds: smallBlobTtl(config),
     large: openSharedStore(client, config),
   });
 }

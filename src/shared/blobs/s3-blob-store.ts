@@ -30,8 +30,19 @@ export function createS3BlobStore(config: S3Config): BlobKeeper {
     keyOf: (sha256) => `${blobs}${checkedSha256(sha256).slice(0, 2)}/${sha256.slice(2)}`,
   };
   const { bucket, incoming, keyOf } = places;
+  const ownerKey = `${config.prefix}deployment`;
   return {
     id: () => storeId(bucket, `${config.prefix}store-id`),
+    async owner() {
+      const there = await bucket.get(ownerKey);
+      return there && text(there);
+    },
+    async claim(deployment, how) {
+      if (how === 'over') await bucket.remove(ownerKey);
+      if (how === 'over' || !(await bucket.head(ownerKey))) {
+        await putText(bucket, ownerKey, deployment);
+      }
+    },
     async put(source, signal) {
       signal?.throwIfAborted();
       const { head, whole } = await readHead(source, partBytes).catch(sourceFault);
@@ -132,10 +143,15 @@ async function* listBlobs({ bucket, blobs }: Places): AsyncGenerator<StoredBlob>
 async function storeId(bucket: S3Bucket, key: string): Promise<string> {
   const there = await bucket.get(key);
   if (there !== undefined) return text(there);
-  const made = Buffer.from(randomUUID());
-  await bucket.putNew(key, made, createHash('sha256').update(made).digest('hex'));
+  const made = randomUUID();
+  await putText(bucket, key, made);
   const stored = await bucket.get(key);
-  return stored === undefined ? made.toString() : text(stored);
+  return stored === undefined ? made : text(stored);
+}
+
+async function putText(bucket: S3Bucket, key: string, said: string): Promise<void> {
+  const bytes = Buffer.from(said);
+  await bucket.putNew(key, bytes, createHash('sha256').update(bytes).digest('hex'));
 }
 
 /** A source that fails is no fault of the store, but the blob is not to be had all the same. */

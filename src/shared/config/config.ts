@@ -18,6 +18,8 @@ export interface StoreConfig {
   readonly tenant: Tenant;
   readonly resultTtlSeconds: number;
   readonly sessionTtlSeconds: number;
+  /** How long what nothing refers to is left alone; an hour when it is not said. */
+  readonly gcGraceSeconds?: number;
   /** Folder for files over the size that Redis takes. */
   readonly dataDir: string;
   /** The bucket that takes them instead. */
@@ -171,6 +173,7 @@ function storeSlice(
     tenant: env.SKILLMILL_TENANT,
     resultTtlSeconds: env.SKILLMILL_RESULT_TTL,
     sessionTtlSeconds: env.SKILLMILL_SESSION_TTL,
+    gcGraceSeconds: env.SKILLMILL_GC_GRACE,
     dataDir: env.SKILLMILL_DATA_DIR ?? join(dataHome, 'skillmill'),
     s3: s3Slice(env),
   };

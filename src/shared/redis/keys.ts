@@ -118,6 +118,37 @@ export function blobKey(tenant: Tenant, sha256: string): string {
   return `${root}:${tenant}:blob:${sha256}`;
 }
 
+/** Finds every small blob, of all tenants. */
+export const smallBlobPattern = `${root}:*:blob:*`;
+
+/** The SHA-256 in a small blob's key. */
+export function shaOfBlobKey(key: string): string | undefined {
+  return /^skillmill:[a-z0-9-]+:blob:([0-9a-f]{64})$/.exec(key)?.[1];
+}
+
+/** Finds every key of a session or a turn, and tenants' counters. */
+export const sessionKeyPattern = `${root}:{*`;
+
+/** How the value of a key refers to blobs. */
+export type Reference = 'artifacts' | 'workspace' | 'turn' | 'blobs' | 'none';
+
+const referring: readonly (readonly [RegExp, Reference])[] = [
+  [/^artifacts$/, 'artifacts'],
+  [/^workspace$/, 'workspace'],
+  [/^turn:[^:]+$/, 'turn'],
+  [/^turn:[^:]+:blobs$/, 'blobs'],
+  [/^(session|line|messages|skill-state|budget(:calls)?)$/, 'none'],
+  [/^turn:[^:]+:(events|budget(:calls)?)$/, 'none'],
+];
+
+/** How a key that `sessionKeyPattern` finds refers to blobs; undefined for a session's key that is not of this file. */
+export function referenceOf(key: string): Reference | undefined {
+  const rest = /^skillmill:\{[^:}]+:[0-9a-z]{16}\}:(.+)$/.exec(key)?.[1];
+  // Counters of tenants and batches have other hash tags.
+  if (rest === undefined) return 'none';
+  return referring.find(([form]) => form.test(rest))?.[1];
+}
+
 /** Id of the data folder that large blobs go to. Owner: first comer, then the workers that use it. Expires 600 s after its last use. */
 export function blobFolderIdKey(): string {
   return `${root}:blob-folder-id`;
@@ -126,6 +157,11 @@ export function blobFolderIdKey(): string {
 /** Random id of this Redis's deployment, written on sandboxes. Owner: first worker. No expiry. */
 export function deploymentKey(): string {
   return `${root}:deployment`;
+}
+
+/** The worker that collects garbage in this hour. Owner: that worker. Expires after an hour. */
+export function collectorKey(): string {
+  return `${root}:collector`;
 }
 
 /** A worker's sign of life. Owner: that worker. Expires after 30 s without a beat. */

@@ -30,4 +30,9 @@ export const serviceVariables = {
     default: '2592000',
     description: 'Seconds that a session is kept after its last turn',
   }),
+  SKILLMILL_GC_GRACE: variable({
+    schema: seconds,
+    default: '3600',
+    description: 'Seconds that a file which nothing refers to is kept after it was last stored',
+  }),
 } as const;
