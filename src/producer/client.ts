@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openBlobStore, openSharedStore } from '../shared/blobs/open-blob-store.js';
+import { openBlobKeeper, openBlobStore, openSharedStore } from '../shared/blobs/open-blob-store.js';
 import { loadConfig } from '../shared/config/load-config.js';
 import type { StoreConfig } from '../shared/config/config.js';
 import {
@@ -22,6 +22,8 @@ import { readUsage, type UsageQuery, type UsageReport } from '../shared/usage/us
 import { cancelTurn, type CancelOutcome } from './cancel-turn.js';
 import { enqueueTurn, type EnqueueContext, type EnqueuedTurn } from './enqueue-turn.js';
 import { followTurn, type FollowOptions } from './follow-turn.js';
+import { openArtifacts, type SessionArtifacts } from './session-artifacts.js';
+import { openSession, type SessionContext, type SessionHandle } from './session-handle.js';
 
 const closeWithinMs = 500;
 
@@ -49,6 +51,10 @@ export interface Client extends AsyncDisposable {
   cancel(turnId: string): Promise<CancelOutcome>;
   /** An artifact's bytes. @throws SkillmillError BLOB_UNAVAILABLE, REDIS_UNAVAILABLE */
   openArtifact(artifact: Pick<Artifact, 'sha256'>): Promise<Readable>;
+  /** The artifacts of a session. @throws SkillmillError INPUT_INVALID */
+  artifacts(sessionId: string): SessionArtifacts;
+  /** What is kept of a session. @throws SkillmillError INPUT_INVALID */
+  session(sessionId: string): SessionHandle;
   /** What was used, by model unless asked otherwise. @throws SkillmillError INPUT_INVALID, REDIS_UNAVAILABLE */
   usage(query?: UsageQuery): Promise<UsageReport>;
   /**
@@ -78,16 +84,11 @@ function openClient(config: StoreConfig): Client {
   const inputs = openSharedStore(redis, config);
   const context: EnqueueContext = { client: redis, queue, blobs: inputs, tenant };
   const closing = new AbortController();
-  let reachable: Promise<void> | undefined;
+  const ready = askOnce(() => requireRedis(redis, redisUrls));
   let closed: Promise<void> | undefined;
 
-  /** The first call finds out whether Redis is there, within 5 s; a failure is asked again next time. */
-  const ready = () =>
-    (reachable ??= requireRedis(redis, redisUrls).catch((error: unknown) => {
-      reachable = undefined;
-      throw error;
-    }));
-
+  const { sessionTtlSeconds } = config;
+  const sessions: SessionContext = { client: redis, ready, tenant, blobs, sessionTtlSeconds };
   const client: Client = {
     async enqueue(turn) {
       await ready();
@@ -119,6 +120,8 @@ function openClient(config: StoreConfig): Client {
       await ready();
       return blobs.open(artifact.sha256);
     },
+    artifacts: (sessionId) => openArtifacts(sessions, openBlobKeeper(config), sessionId),
+    session: (sessionId) => openSession(sessions, sessionId),
     usage: (query = {}) => ready().then(() => readUsage(redis, tenant, query)),
     collectGarbage: (choice = {}) => ready().then(() => collectHere(redis, config, choice)),
     close() {
@@ -128,6 +131,16 @@ function openClient(config: StoreConfig): Client {
     [Symbol.asyncDispose]: () => client.close(),
   };
   return client;
+}
+
+/** The first call finds out whether Redis is there, within 5 s; a failure is asked again next time. */
+function askOnce(ask: () => Promise<void>): () => Promise<void> {
+  let answer: Promise<void> | undefined;
+  return () =>
+    (answer ??= ask().catch((error: unknown) => {
+      answer = undefined;
+      throw error;
+    }));
 }
 
 /** A Redis that does not answer must not keep the caller waiting for a farewell. */

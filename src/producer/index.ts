@@ -3,6 +3,8 @@ export { createClient, type Client, type ClientOptions } from './client.js';
 export type { CancelOutcome } from './cancel-turn.js';
 export type { EnqueuedTurn } from './enqueue-turn.js';
 export type { FollowOptions } from './follow-turn.js';
+export type { SessionArtifacts } from './session-artifacts.js';
+export type { SessionHandle, SessionView, WorkspaceFile } from './session-handle.js';
 export { SkillmillError, type PublicError } from '../shared/errors/skillmill-error.js';
 export type { ErrorCode } from '../shared/errors/error-code.js';
 export type {

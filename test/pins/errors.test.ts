@@ -4,6 +4,7 @@ import { SkillmillError } from '../../src/shared/errors/skillmill-error.js';
 
 // [code, retryable, exit code]. A code may be added; none is ever renamed, removed or given another meaning.
 const pinned: [string, boolean, number][] = [
+  ['ARTIFACT_NOT_FOUND', false, 2],
   ['BLOB_CORRUPT', false, 1],
   ['BLOB_NOT_FOUND', true, 3],
   ['BLOB_UNAVAILABLE', true, 3],
@@ -25,6 +26,8 @@ const pinned: [string, boolean, number][] = [
   ['OUTPUT_INVALID', false, 1],
   ['REDIS_UNAVAILABLE', true, 3],
   ['SANDBOX_UNAVAILABLE', true, 3],
+  ['SESSION_BUSY', true, 1],
+  ['SESSION_NOT_FOUND', false, 2],
   ['SKILL_INVALID', false, 1],
   ['SKILL_NOT_FOUND', false, 1],
   ['SKILL_NOT_LOADED', false, 1],

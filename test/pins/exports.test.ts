@@ -26,8 +26,9 @@ describe('public names of', () => {
     expect(await exportedNames('producer/index.ts')).toEqual([
       ...['Artifact', 'CancelOutcome', 'Client', 'ClientOptions', 'CollectChoice', 'ContentPart'],
       ...['EnqueuedTurn', 'ErrorCode', 'FileInput', 'FollowOptions', 'GarbageReport'],
-      ...['PublicError', 'SkillmillError'],
-      ...['TurnEvent', 'TurnRequest', 'TurnResult', 'UsageQuery', 'UsageReport', 'createClient'],
+      ...['PublicError', 'SessionArtifacts', 'SessionHandle', 'SessionView', 'SkillmillError'],
+      ...['TurnEvent', 'TurnRequest', 'TurnResult', 'UsageQuery', 'UsageReport', 'WorkspaceFile'],
+      'createClient',
     ]);
   });
 

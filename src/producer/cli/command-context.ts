@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { printable } from './printable.js';
 import { noColorAsked } from '../../shared/config/load-config.js';
 
@@ -8,6 +10,8 @@ export type Exit = (code: number) => void;
 export interface CommandContext {
   /** Answers: the turn's text, or the one JSON document. */
   readonly stdout: (text: string) => void;
+  /** A file's bytes, as they are. */
+  readonly stdoutBytes: (bytes: Readable) => Promise<void>;
   /** Steps and complaints, a line each. */
   readonly stderr: (line: string) => void;
   /** Is stderr a terminal that may be coloured? */
@@ -26,6 +30,7 @@ export function processContext(): CommandContext {
   }
   return {
     stdout: (text) => process.stdout.write(text),
+    stdoutBytes: (bytes) => pipeline(bytes, process.stdout, { end: false }),
     // Everything that is printed for people passes here: names and errors hold text that nobody vouches for.
     stderr: (line) => process.stderr.write(`${printable(line)}\n`),
     colour: process.stderr.isTTY && !noColorAsked(),

@@ -34,7 +34,7 @@ export async function writeArtifacts(
   const faults: string[] = [];
   for (const [name, artifact] of latestByName(artifacts)) {
     try {
-      written.push(await writeOne(client, artifact, join(folder, name)));
+      written.push(await writeArtifact(client, artifact, join(folder, name)));
     } catch (error) {
       faults.push(`${artifact.name}: ${errorMessage(error)}`);
     }
@@ -69,8 +69,8 @@ function percent(character: string): string {
   return `%${character.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`;
 }
 
-/** Under a temporary name first: half a file is never taken for a whole one. */
-async function writeOne(
+/** Writes one, under a temporary name first: half a file is never taken for a whole one. */
+export async function writeArtifact(
   client: Pick<Client, 'openArtifact'>,
   artifact: Artifact,
   path: string,

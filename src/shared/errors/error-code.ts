@@ -19,6 +19,9 @@ export const errorPolicies = {
   INPUT_INVALID: usage,
   CONFIG_INVALID: usage,
   TURN_NOT_FOUND: usage,
+  SESSION_NOT_FOUND: usage,
+  ARTIFACT_NOT_FOUND: usage,
+  SESSION_BUSY: passing,
   TURN_NOT_FINISHED: turnFault,
   // a service that the product needs
   REDIS_UNAVAILABLE: unreachable,

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import { buffer } from 'node:stream/consumers';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { createClient } from '../../../src/producer/index.js';
+import type { GarbageReport } from '../../../src/shared/garbage/garbage-count.js';
+import type { TurnResult } from '../../../src/shared/contracts/index.js';
+import { openTempDir } from '../../support/temp-dir.js';
+import { openWorld, runs, type World } from '../../support/world.js';
+
+/** GARBAGE_TURNS=1000 is the full size. */
+const turns = Number(process.env['GARBAGE_TURNS'] ?? 60);
+const sessions = 12;
+
+let world: World;
+let dir: { path: string; remove(): Promise<void> };
+beforeAll(async () => {
+  dir = await openTempDir();
+  world = await openWorld({ SKILLMILL_EXECUTOR: 'local', SKILLMILL_DATA_DIR: dir.path });
+});
+afterAll(async () => {
+  await world.close();
+  await dir.remove();
+});
+
+async function gc(...more: string[]): Promise<GarbageReport> {
+  const outcome = await world.run(['gc', '--grace', '1', '--json', ...more]);
+  expect(outcome).toMatchObject({ code: 0, stderr: '' });
+  return JSON.parse(outcome.stdout) as GarbageReport;
+}
+
+it('nothing that is referred to goes while turns run and garbage is collected over and over; then all of it goes [garbage]', async () => {
+  await world.worker({ SKILLMILL_CONCURRENCY: '8' });
+  const client = createClient({
+    redisUrl: world.env['REDIS_URL'] ?? '',
+    dataDir: dir.path,
+  });
+  onTestFinished(() => client.close());
+  const script = (n: number) => {
+    // Each writes a small file, and every fifth one that goes to the store; half of them say what others say too.
+    const size = n % 5 === 0 ? 300_000 : 20;
+    const seed = n % 2 === 0 ? n : n % 10;
+    const make = `mkdir -p out && head -c ${size} /dev/zero | tr '\\0' '${String(seed % 10)}' > out/f && echo ${seed} >> out/f`;
+    return [runs(make, { output_files: ['out/f'], save_as_artifacts: true }), { text: 'done' }];
+  };
+  for (let n = 0; n < turns; n += 1) world.script(`load ${n};`, script(n));
+  const enqueued = [];
+  for (let n = 0; n < turns; n += 1) {
+    enqueued.push(await client.enqueue({ sessionId: `load-${n % sessions}`, input: `load ${n};` }));
+  }
+  let running = true;
+  const results = Promise.all(enqueued.map(({ turnId }) => client.result(turnId)));
+  const ended = results.finally(() => void (running = false));
+  let collections = 0;
+  while (running) {
+    await gc();
+    collections += 1;
+  }
+  expect(collections).toBeGreaterThan(1);
+  const all = await ended;
+  await gc();
+  let fetched = 0;
+  for (const { status, artifacts } of all) {
+    expect(status).toBe('completed');
+    for (const artifact of artifacts) {
+      const bytes = await buffer(await client.openArtifact(artifact));
+      expect(createHash('sha256').update(bytes).digest('hex')).toBe(artifact.sha256);
+      fetched += 1;
+    }
+  }
+  expect(fetched).toBe(turns);
+  await everythingGone(all);
+});
+
+/** Sessions are reset; results and the notes of turns go as their time would have it. */
+async function everythingGone(all: readonly TurnResult[]): Promise<void> {
+  for (const sessionId of new Set(all.map((result) => result.sessionId))) {
+    const outcome = await world.run(['session', 'reset', sessionId]);
+    expect(outcome).toMatchObject({ code: 0, stdout: '' });
+  }
+  const turnKeys = await world.redis.keys('skillmill:{*}:turn:*');
+  await world.redis.del(...turnKeys);
+  await new Promise((resolve) => setTimeout(resolve, 2100));
+  const before = await gc('--dry-run');
+  expect(before.references).toBe(0);
+  const report = await gc();
+  for (const place of [report.store, report.redis]) {
+    expect(place?.kept).toEqual({ blobs: 0, bytes: 0 });
+    expect(place?.removed.blobs).toBeGreaterThan(0);
+  }
+  expect((await gc()).redis.seen.blobs).toBe(0);
+  expect(await world.redis.keys('*blob:*')).toEqual([]);
+}
+
+it('a store that another deployment has claimed is left alone until it is taken over [garbage]', async () => {
+  await world.redis.set('skillmill:deployment', 'another');
+  const outcome = await world.run(['gc']);
+  expect(outcome.code).toBe(0);
+  expect(outcome.stdout).toMatch(/^Redis: 0 seen .*\n$/);
+  expect(outcome.stderr).toContain('skillmill gc --take-over');
+  const over = await world.run(['gc', '--take-over']);
+  expect(over.stdout).toMatch(/store: 0 seen/);
+  const wrong = await world.run(['gc', '--grace', 'soon']);
+  expect(wrong).toMatchObject({ code: 2, stdout: '' });
+});

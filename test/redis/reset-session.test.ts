@@ -1,0 +1,53 @@
+import { expect, it } from 'vitest';
+import { resetSessionScript } from '../../src/shared/redis/scripts/reset-session.js';
+import { SessionLine, sessionTtl, wrongProofs } from './session-line.js';
+import { useRedis } from './use-redis.js';
+
+const redis = useRedis();
+
+const reset = ({ keys }: SessionLine) =>
+  resetSessionScript.run(
+    redis.client,
+    [keys.session, keys.line, keys.messages, keys.skillState, keys.artifacts, keys.workspace],
+    [sessionTtl],
+  );
+
+it('forgets what is kept, but never the fencing token', async () => {
+  const line = new SessionLine(redis.client);
+  const [first, second] = [line.turn(1), line.turn(2)];
+  await line.enqueue(first);
+  const old = await line.take(first);
+  await line.commit(first, old, {
+    ...{ messages: ['{}'], state: { a: 'b' }, artifacts: ['{}'], workspace: '{}' },
+  });
+  expect(await reset(line)).toBe('reset');
+  const { keys } = line;
+  const left = await redis.client.exists(
+    ...[keys.messages, keys.skillState, keys.artifacts, keys.workspace],
+  );
+  expect(left).toBe(0);
+  expect(await redis.client.hgetall(keys.session)).toEqual({
+    ...{ sessionId: 's1', tenant: 'acme', leaseToken: String(old.token) },
+  });
+  const expires = await redis.client.ttl(keys.session);
+  expect(expires > 0 && expires <= sessionTtl).toBe(true);
+
+  await line.enqueue(second);
+  const proof = await line.take(second);
+  expect(proof.token).toBe(old.token + 1);
+  for (const [what, wrong] of [['the old lease', old] as const, ...wrongProofs(proof)]) {
+    const outcome = await line.commit(second, { ...wrong, nonce: `${wrong.nonce}x` });
+    expect([what, outcome.outcome]).toEqual([what, 'lost']);
+  }
+});
+
+it('is refused while a turn waits or runs, and of a session that nobody knows', async () => {
+  const line = new SessionLine(redis.client);
+  expect(await reset(line)).toBe('unknown');
+  await line.enqueue(line.turn(1));
+  expect(await reset(line)).toBe('busy');
+  const proof = await line.take(line.turn(1));
+  expect(await reset(line)).toBe('busy');
+  await line.commit(line.turn(1), proof, { messages: ['{}'] });
+  expect(await reset(line)).toBe('reset');
+});
