@@ -3,7 +3,7 @@ import { hostname } from 'node:os';
 import type { Config, ExecutorConfig } from '../shared/config/config.js';
 import type { OperatorConfig } from '../shared/config/operator-config.js';
 import type { Redactor } from '../shared/logging/redactor.js';
-import { createNotedBlobStore } from '../shared/blobs/noted-blob-store.js';
+import { createNotedBlobStore } from './session/noted-blob-store.js';
 import { openBlobStore } from '../shared/blobs/open-blob-store.js';
 import type { Logger } from '../shared/logging/logger.js';
 import type { TurnQueue } from '../shared/queue/turn-queue.js';

@@ -1,7 +1,8 @@
 import type { BlobKeeper } from '../shared/blobs/blob-store.js';
 import { blobPlace, openBlobKeeper } from '../shared/blobs/open-blob-store.js';
 import { isSharedStore } from '../shared/blobs/shared-store-check.js';
-import { checkWorkerConfig, type Config } from '../shared/config/config.js';
+import { checkWorkerConfig } from '../shared/config/check-worker-config.js';
+import type { Config } from '../shared/config/config.js';
 import { SkillmillError } from '../shared/errors/skillmill-error.js';
 import { readOperatorConfig, type OperatorConfig } from '../shared/config/operator-config.js';
 import { createRedactor, type Redactor } from '../shared/logging/redactor.js';

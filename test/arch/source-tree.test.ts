@@ -24,7 +24,6 @@ const oneSided: Record<string, string> = {
   'src/shared/queue/turn-consumer.ts': 'the fence of bullmq holds both halves of the queue',
   'src/shared/redis/scripts/':
     'all state changes lie together, so that they can be read as one protocol',
-  'src/shared/session/session-store.ts': 'the reading half of what the commit script writes',
   'src/shared/usage/': 'what is counted and how it is read is one ledger',
   'src/shared/skills/':
     'the skill reader knows no worker; checks at the producer’s side are to use it',

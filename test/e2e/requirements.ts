@@ -99,6 +99,12 @@ export const requirements = {
     'a workspace past the limit is told to the model, and fails a turn that ends so; the version before stays in force',
   'blobs-in-bucket':
     'files over 256 KiB travel through a bucket of an S3 server between clients and workers that share no folder',
+  'artifacts-fetched':
+    'what a session has kept is listed and fetched from outside, byte for byte, long after its sandbox is gone',
+  garbage:
+    'stored files that nothing refers to are collected while workers run; nothing that a session, a result or a running turn refers to ever is',
+  'session-commands':
+    'a session is shown with its messages, artifacts and files, and emptied when no turn of it is open',
   'schema-published': 'the contracts can be had as JSON Schema',
   'skills-list':
     '`skills list` and `show` tell of every skill and of all that is wrong, without Redis; they print nothing that a terminal would obey',

@@ -40,7 +40,8 @@ describe('small blobs', () => {
     const info = await blobs.put(pieces(bytes, 60_000));
     expect(info).toEqual({ sha256: shaOf(bytes), sizeBytes: size });
     const left = await redis.client.ttl(keyOf(info.sha256));
-    expect(left > 0 && left <= ttl).toBe(true);
+    // Three hours more than the longer of a result's time and a session's: collections of garbage renew it in between.
+    expect(left > ttl && left <= ttl + 3 * 3600).toBe(true);
     expect(await readdir(dir)).toEqual([]);
     expect((await buffer(await blobs.open(info.sha256))).equals(bytes)).toBe(true);
   });

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { createFolderBlobStore } from '../../src/shared/blobs/folder-blob-store.js';
-import { createNotedBlobStore } from '../../src/shared/blobs/noted-blob-store.js';
+import { createNotedBlobStore } from '../../src/worker/session/noted-blob-store.js';
 import { tempDir } from '../support/temp-dir.js';
 import { SessionLine } from './session-line.js';
 import { useRedis } from './use-redis.js';

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { beat, deploymentId, isWorkerAlive, leave } from '../../src/worker/worker-presence.js';
+import { deploymentId } from '../../src/shared/redis/deployment.js';
+import { beat, isWorkerAlive, leave } from '../../src/worker/worker-presence.js';
 import { useRedis } from './use-redis.js';
 
 const redis = useRedis();

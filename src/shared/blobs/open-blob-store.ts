@@ -3,13 +3,16 @@ import { SkillmillError } from '../errors/skillmill-error.js';
 import type { RedisClient } from '../redis/redis-client.js';
 import type { BlobKeeper, BlobStore } from './blob-store.js';
 import { createFolderBlobStore } from './folder-blob-store.js';
-import { createS3BlobStore } from './s3-blob-store.js';
+import { createLazyS3BlobStore } from './lazy-s3-blob-store.js';
 import { isSharedStore } from './shared-store-check.js';
 import { createTieredBlobStore, redisBlobLimitBytes } from './tiered-blob-store.js';
 
-/** Seconds that a small blob is kept after it was last put: an artifact is known as long as its session. */
+/** What is referred to is renewed by each collection of garbage, which comes hourly, and may be late. */
+const untilRenewedSeconds = 3 * 3600;
+
+/** Seconds that a small blob is kept after it was last put or found in use: as long as its session is known after its last turn. */
 export function smallBlobTtl(config: StoreConfig): number {
-  return Math.max(config.resultTtlSeconds, config.sessionTtlSeconds);
+  return Math.max(config.resultTtlSeconds, config.sessionTtlSeconds) + untilRenewedSeconds;
 }
 
 /** The blob store of this configuration: small blobs in Redis, larger ones in the store behind it when all share that. */
@@ -26,7 +29,7 @@ export function openBlobStore(client: RedisClient, config: StoreConfig): BlobSto
 export function openBlobKeeper(config: StoreConfig): BlobKeeper {
   return config.s3 === undefined
     ? createFolderBlobStore(config.dataDir)
-    : createS3BlobStore(config.s3);
+    : createLazyS3BlobStore(config.s3);
 }
 
 /** Where `openBlobKeeper` keeps blobs, for people. */

@@ -6,6 +6,9 @@ import { checkedSha256, hashed, readHead, verified } from './blob-bytes.js';
 import type { BlobInfo, BlobKeeper, BlobSource, StoredBlob } from './blob-store.js';
 import { openS3Bucket, partBytes, type S3Bucket } from './s3-bucket.js';
 
+/** A keeper that can sign URLs. */
+export type S3BlobKeeper = BlobKeeper & Required<Pick<BlobKeeper, 'signedUrl'>>;
+
 /** What S3 copies in one call. */
 const copyLimitBytes = 5 * 1024 ** 3;
 
@@ -21,7 +24,7 @@ interface Places {
  * known only when the last byte has passed, and no worker has room for it: it is streamed to a temporary key, and
  * copied to its name within the server.
  */
-export function createS3BlobStore(config: S3Config): BlobKeeper {
+export function createS3BlobStore(config: S3Config): S3BlobKeeper {
   const blobs = `${config.prefix}sha256/`;
   const places: Places = {
     bucket: openS3Bucket(config),

@@ -76,4 +76,22 @@ describe.runIf(await hasS3Server())('client and worker that share a bucket, and 
     expect([await readdir(first), await readdir(second)]).toEqual([[], []]);
     await looker.end();
   });
+
+  it('give out URLs that read an artifact without credentials, be it large or small [artifacts-fetched]', async () => {
+    if (world === undefined) throw new Error('no world');
+    const make =
+      'head -c 400000 /dev/zero > "$OUTPUT_DIR/large"; printf "\\377\\000" > "$OUTPUT_DIR/small"';
+    world.script('keep', [runs(make), { text: 'kept' }]);
+    const worker = await world.worker();
+    await world.run(['run', 'keep', '--session', 'urls']);
+    await worker.end();
+    const read = async (ref: string) => {
+      const args = ['artifacts', 'get', ref, '--session', 'urls', '--url', '60'];
+      const { stdout, stderr } = (await world?.run(args)) ?? { stdout: '', stderr: '' };
+      expect(stdout, stderr).toMatch(/^http/);
+      return Buffer.from(await (await fetch(stdout.trim())).arrayBuffer());
+    };
+    expect((await read('out/large')).equals(Buffer.alloc(400_000))).toBe(true);
+    expect([...(await read('artifact://out/small@0'))]).toEqual([255, 0]);
+  });
 });

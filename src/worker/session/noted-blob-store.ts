@@ -1,6 +1,6 @@
-import type { RedisClient } from '../redis/redis-client.js';
-import { noteBlobScript } from '../redis/scripts/note-blob.js';
-import type { BlobStore } from './blob-store.js';
+import type { RedisClient } from '../../shared/redis/redis-client.js';
+import { noteBlobScript } from '../../shared/redis/scripts/note-blob.js';
+import type { BlobStore } from '../../shared/blobs/blob-store.js';
 
 /** Longer than any attempt of a turn may take. */
 const noteTtlSeconds = 2 * 86_400;
