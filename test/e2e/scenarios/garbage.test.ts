@@ -50,11 +50,11 @@ it('nothing that is referred to goes while turns run and garbage is collected ov
   for (let n = 0; n < turns; n += 1) {
     enqueued.push(await client.enqueue({ sessionId: `load-${n % sessions}`, input: `load ${n};` }));
   }
-  let running = true;
+  const load = { runs: true };
   const results = Promise.all(enqueued.map(({ turnId }) => client.result(turnId)));
-  const ended = results.finally(() => void (running = false));
+  const ended = results.finally(() => void (load.runs = false));
   let collections = 0;
-  while (running) {
+  while (load.runs) {
     await gc();
     collections += 1;
   }
