@@ -30,7 +30,10 @@ export function processContext(): CommandContext {
   }
   return {
     stdout: (text) => process.stdout.write(text),
-    stdoutBytes: (bytes) => pipeline(bytes, process.stdout, { end: false }),
+    stdoutBytes: (bytes) =>
+      pipeline(bytes, process.stdout, { end: false }).catch((error: unknown) => {
+        if (!(error instanceof Error && 'code' in error && error.code === 'EPIPE')) throw error;
+      }),
     // Everything that is printed for people passes here: names and errors hold text that nobody vouches for.
     stderr: (line) => process.stderr.write(`${printable(line)}\n`),
     colour: process.stderr.isTTY && !noColorAsked(),

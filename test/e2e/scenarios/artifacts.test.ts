@@ -25,6 +25,9 @@ beforeAll(async () => {
   ]);
   const outcome = await world.run(['run', 'make', '--session', 'maker', '--json']);
   expect(outcome.code).toBe(0);
+  // The same content once more is the same version.
+  world.script('again', [runs(`printf 'words' > out/t.txt`, save), { text: 'made' }]);
+  expect((await world.run(['run', 'again', '--session', 'maker'])).code).toBe(0);
   await worker.end();
 });
 afterAll(async () => {
@@ -39,6 +42,7 @@ it('are listed, every version of them, and fetched byte for byte [artifacts-fetc
   expect(refs).toEqual(
     expect.arrayContaining(['artifact://out/b.bin@0', 'artifact://out/b.bin@1']) as string[],
   );
+  expect(new Set(refs).size).toBe(refs.length);
   const lines = await world.run(['artifacts', 'list', 'maker']);
   for (const ref of refs) expect(lines.stdout).toContain(ref);
 
@@ -53,6 +57,15 @@ it('are listed, every version of them, and fetched byte for byte [artifacts-fetc
   expect((await readFile(file)).equals(Buffer.alloc(300_000))).toBe(true);
   const printed = await world.run(['artifacts', 'get', 'out/b.bin@1', '--session', 'maker']);
   expect(printed).toMatchObject({ code: 0, stdout: 'second\u001b[31m', stderr: '' });
+});
+
+it('cannot be written where there is no folder, which is said [artifacts-fetched]', async () => {
+  const args = ['artifacts', 'get', 'out/t.txt', '--session', 'maker', '--out', '/dev/null/x'];
+  const { code, stderr } = await world.run(args);
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining('--out /dev/null/x cannot be written'),
+  ]);
 });
 
 it('are had by the SDK as well, and what is not there is said [artifacts-fetched]', async () => {

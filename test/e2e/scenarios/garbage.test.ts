@@ -31,48 +31,54 @@ async function gc(...more: string[]): Promise<GarbageReport> {
   return JSON.parse(outcome.stdout) as GarbageReport;
 }
 
-it('nothing that is referred to goes while turns run and garbage is collected over and over; then all of it goes [garbage]', async () => {
-  await world.worker({ SKILLMILL_CONCURRENCY: '8' });
-  const client = createClient({
-    redisUrl: world.env['REDIS_URL'] ?? '',
-    dataDir: dir,
-  });
-  onTestFinished(() => client.close());
-  const script = (n: number) => {
-    // Each writes a small file, and every fifth one that goes to the store; half of them say what others say too.
-    const size = n % 5 === 0 ? 300_000 : 20;
-    const seed = n % 2 === 0 ? n : n % 10;
-    const make = `mkdir -p out && head -c ${size} /dev/zero | tr '\\0' '${String(seed % 10)}' > out/f && echo ${seed} >> out/f`;
-    return [runs(make, { output_files: ['out/f'], save_as_artifacts: true }), { text: 'done' }];
-  };
-  for (let n = 0; n < turns; n += 1) world.script(`load ${n};`, script(n));
-  const enqueued = [];
-  for (let n = 0; n < turns; n += 1) {
-    enqueued.push(await client.enqueue({ sessionId: `load-${n % sessions}`, input: `load ${n};` }));
-  }
-  const load = { runs: true };
-  const results = Promise.all(enqueued.map(({ turnId }) => client.result(turnId)));
-  const ended = results.finally(() => void (load.runs = false));
-  let collections = 0;
-  while (load.runs) {
-    await gc();
-    collections += 1;
-  }
-  expect(collections).toBeGreaterThan(1);
-  const all = await ended;
-  await gc();
-  let fetched = 0;
-  for (const { status, artifacts } of all) {
-    expect(status).toBe('completed');
-    for (const artifact of artifacts) {
-      const bytes = await buffer(await client.openArtifact(artifact));
-      expect(createHash('sha256').update(bytes).digest('hex')).toBe(artifact.sha256);
-      fetched += 1;
+it(
+  'nothing that is referred to goes while turns run and garbage is collected over and over; then all of it goes [garbage]',
+  async () => {
+    await world.worker({ SKILLMILL_CONCURRENCY: '8' });
+    const client = createClient({
+      redisUrl: world.env['REDIS_URL'] ?? '',
+      dataDir: dir,
+    });
+    onTestFinished(() => client.close());
+    const script = (n: number) => {
+      // Each writes a small file, and every fifth one that goes to the store; half of them say what others say too.
+      const size = n % 5 === 0 ? 300_000 : 20;
+      const seed = n % 2 === 0 ? n : n % 10;
+      const make = `mkdir -p out && head -c ${size} /dev/zero | tr '\\0' '${String(seed % 10)}' > out/f && echo ${seed} >> out/f`;
+      return [runs(make, { output_files: ['out/f'], save_as_artifacts: true }), { text: 'done' }];
+    };
+    for (let n = 0; n < turns; n += 1) world.script(`load ${n};`, script(n));
+    const enqueued = [];
+    for (let n = 0; n < turns; n += 1) {
+      enqueued.push(
+        await client.enqueue({ sessionId: `load-${n % sessions}`, input: `load ${n};` }),
+      );
     }
-  }
-  expect(fetched).toBe(turns);
-  await everythingGone(all);
-});
+    const load = { runs: true };
+    const results = Promise.all(enqueued.map(({ turnId }) => client.result(turnId)));
+    const ended = results.finally(() => void (load.runs = false));
+    let collections = 0;
+    while (load.runs) {
+      await gc();
+      collections += 1;
+    }
+    expect(collections).toBeGreaterThan(1);
+    const all = await ended;
+    await gc();
+    let fetched = 0;
+    for (const { status, artifacts } of all) {
+      expect(status).toBe('completed');
+      for (const artifact of artifacts) {
+        const bytes = await buffer(await client.openArtifact(artifact));
+        expect(createHash('sha256').update(bytes).digest('hex')).toBe(artifact.sha256);
+        fetched += 1;
+      }
+    }
+    expect(fetched).toBe(turns);
+    await everythingGone(all);
+  },
+  Math.max(180_000, turns * 1500),
+);
 
 /** Sessions are reset; results and the notes of turns go as their time would have it. */
 async function everythingGone(all: readonly TurnResult[]): Promise<void> {

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import { InvalidArgumentError, type Command } from 'commander';
 import type { Artifact } from '../../../shared/contracts/index.js';
-import { SkillmillError } from '../../../shared/errors/skillmill-error.js';
+import { errorMessage, SkillmillError } from '../../../shared/errors/skillmill-error.js';
 import type { Client } from '../../client.js';
 import type { CommandContext } from '../command-context.js';
 import { openClient } from '../open-client.js';
@@ -55,7 +55,13 @@ async function fetchArtifact(
   }
   const artifact = await artifacts.find(ref);
   if (out !== '-') {
-    await writeArtifact(client, artifact, out);
+    await writeArtifact(client, artifact, out).catch((error: unknown) => {
+      if (error instanceof SkillmillError) throw error;
+      throw new SkillmillError(
+        'INPUT_INVALID',
+        `--out ${out} cannot be written: ${errorMessage(error)}.`,
+      );
+    });
     context.stderr(printableLine(`${artifact.ref} (${artifact.sizeBytes} bytes) is in ${out}`));
     return;
   }
