@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createDockerExecutor } from '../../src/worker/executor/docker/docker-executor.js';
 import { containersOf, docker } from '../support/docker.js';
@@ -16,6 +17,17 @@ import {
 } from './executor-harness.js';
 
 const lost = { code: 'SANDBOX_UNAVAILABLE', details: { lost: true } };
+
+/** As the out-of-memory killer does. */
+async function killTar(container: string): Promise<void> {
+  const line =
+    'for p in /proc/[0-9]*; do [[ $(<$p/comm) == tar ]] && kill -KILL ${p#/proc/}; done; true';
+  const Cmd = ['bash', '-c', line];
+  const exec = await docker.getContainer(container).exec({ Cmd, User: '1000', AttachStdout: true });
+  const stream = await exec.start({});
+  stream.resume();
+  await once(stream, 'end');
+}
 
 /** What happens when a container goes, or when the engine fails. */
 export function engineSuite(
@@ -53,14 +65,35 @@ export function engineSuite(
     });
   });
 
+  describe('files whose reading is cut short', () => {
+    it('are no files that cannot be read: the sandbox is given up, and a snapshot fails', async () => {
+      await withSandbox(executor, async (sandbox) => {
+        const line = 'for n in {1..40}; do head -c 1000000 /dev/zero > f$n; done';
+        await out(sandbox, line);
+        const tree = await sandbox.scan(['work']);
+        const files = tree.entries.filter((entry) => entry.kind === 'file');
+        const [name = ''] = await containersOf(options.deployment);
+        const reading = (async () => {
+          let isKilled = false;
+          for await (const each of sandbox.fetch(files, tree)) {
+            if ('error' in each) throw new Error(`${each.path} counts as unreadable`);
+            if (!isKilled) await killTar(name.slice(1));
+            isKilled = true;
+            await buffer(each.content);
+          }
+        })();
+        await expect(reading).rejects.toMatchObject(lost);
+      });
+    });
+  });
+
   describe('a sandbox past its expiry', () => {
     it('is removed by whoever sweeps', async () => {
       const deployment = `${options.deployment}-other`;
       const other = createDockerExecutor({ ...options, deployment, maxLifetimeMs: 0 });
       const lasting = createDockerExecutor({ ...options, deployment });
-      await other.open(job, never);
+      await other.open(job, never); // any worker that sweeps meanwhile may remove it too
       await withSandbox(lasting, async (sandbox) => {
-        expect(await containersOf(deployment)).toHaveLength(2);
         await executor.sweep(() => Promise.resolve(true));
         await expect.poll(() => containersOf(deployment), { timeout: 10_000 }).toHaveLength(1);
         expect(await out(sandbox, 'echo lives')).toBe('lives\n');

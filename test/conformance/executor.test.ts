@@ -6,6 +6,7 @@ import { afterAll, describe } from 'vitest';
 import { createDockerExecutor } from '../../src/worker/executor/docker/docker-executor.js';
 import { createLocalExecutor } from '../../src/worker/executor/local/local-executor.js';
 import { containersOf, engineAnswers, testImage } from '../support/docker.js';
+import { anyMomentSuite } from './executor-any-moment.js';
 import { dockerSuite } from './executor-docker.js';
 import { engineSuite } from './executor-engine.js';
 import { executorSuite } from './executor.js';
@@ -37,5 +38,6 @@ describe.skipIf(!(await engineAnswers()))('with an engine', () => {
   describe('the docker executor', () => {
     dockerSuite(harness, options);
     engineSuite(harness, options);
+    anyMomentSuite(harness, 3);
   });
 });

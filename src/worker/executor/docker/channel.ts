@@ -71,7 +71,7 @@ export class Channel {
     const head = `${nonce} ${kind} ${user} ${script} ${args.length} ${lines.length} ${fed}\n`;
     const given = [...args, ...lines].map((value) => `${value}\0`).join('');
     if (input === undefined) {
-      await this.#write(`${head}${given}${nonce}\n`);
+      await this.#write(`${head}${given}${nonce}\0`);
       return;
     }
     await this.#write(`${head}${given}`);
@@ -84,7 +84,7 @@ export class Channel {
     } catch (thrown) {
       exchange.inputFailure = thrown instanceof Error ? thrown : new Error(errorMessage(thrown));
     }
-    await this.#write(`0\n${nonce}\n`);
+    await this.#write(`0\n${nonce}\0`);
   }
 
   async #write(bytes: string | Buffer): Promise<void> {

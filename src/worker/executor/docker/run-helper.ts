@@ -30,7 +30,8 @@ export interface OperationPlace extends SupervisorPlace {
 }
 
 /** Runs one of our own processes to its end; after an abort, too, the channel is free for the next request.
- *  @throws the signal's reason; SkillmillError SANDBOX_UNAVAILABLE with `lost` when it cannot run or takes too long */
+ *  @throws the signal's reason; what its input fails with; SkillmillError SANDBOX_UNAVAILABLE with `lost` when it cannot run, takes too
+ *  long or does not end after an abort */
 export async function runHelper(place: OperationPlace, helper: Helper): Promise<HelperResult> {
   place.signal.throwIfAborted();
   const exchange = place.channel.request({ ...helper, kind: 'helper' });
@@ -42,7 +43,8 @@ export async function runHelper(place: OperationPlace, helper: Helper): Promise<
     if (exchange.inputFailure !== undefined) throw exchange.inputFailure;
     return result;
   } catch (thrown) {
-    place.signal.throwIfAborted();
+    // What could not be stopped is lost, also where nobody waits for it any more.
+    if (!isSandboxLost(thrown)) place.signal.throwIfAborted();
     throw thrown;
   }
 }

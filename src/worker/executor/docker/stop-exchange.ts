@@ -6,8 +6,8 @@ import { ASK_SIGNAL, STOP_SIGNAL } from './supervisor-script.js';
 
 /** How long what was killed may take to end before the whole container is removed. */
 const STOP_MS = 15_000;
-/** A kill may come before the supervisor has started the process: it is repeated as often. */
-const AGAIN_MS = 500;
+/** A kill may come before the supervisor waits for the process: it is repeated, soon at first. */
+const AGAIN_MS = { first: 10, last: 500 };
 
 /** Where a sandbox's supervisor is told to kill. */
 export interface SupervisorPlace {
@@ -40,12 +40,14 @@ export async function stopExchange(
     await within(over, graceMs);
   }
   const deadline = performance.now() + STOP_MS;
+  let again = AGAIN_MS.first;
   while (performance.now() < deadline && exchange.ending === undefined) {
     // Each kill is waited for: one that comes late would end the next request.
     const signalled = engine.signalContainer(container, STOP_SIGNAL).catch(() => undefined);
     await within(signalled, deadline - performance.now());
-    const outcome = await within(over, Math.min(AGAIN_MS, deadline - performance.now()));
+    const outcome = await within(over, Math.min(again, deadline - performance.now()));
     if (outcome !== undefined) break;
+    again = Math.min(again * 2, AGAIN_MS.last);
   }
   if (exchange.ending === undefined || exchange.ending.left) {
     throw sandboxLost('what was started in it could not be ended');

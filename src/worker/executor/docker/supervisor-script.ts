@@ -33,8 +33,8 @@ eval "$script"
  *  `setpriv`, and keeps only what it takes to become another user and to kill; what it starts has no capability at all.
  *
  *  Request: a line `NONCE KIND UID SCRIPT ARGUMENTS LINES FED`, the ARGUMENTS and the LINES, each closed by NUL, and when FED is 1
- *  pieces of input (a line with the length in bytes, then the bytes; 0 ends them), at last a line `NONCE`. It runs the script of
- *  that name with the ARGUMENTS as the user UID, with the image's environment (KIND command) or our own (KIND helper); the LINES
+ *  pieces of input (a line with the length in bytes, then the bytes; 0 ends them), at last `NONCE`, closed by NUL. It runs the script
+ *  of that name with the ARGUMENTS as the user UID, with the image's environment (KIND command) or our own (KIND helper); the LINES
  *  and then the pieces come on its standard input.
  *  Reply: the process's stdout on stdout and its stderr on stderr, as they come, then on each a line `NONCE CODE OOMS LEFT QUIET`
  *  with the exit code, how many processes the memory limit has killed so far, whether something could not be ended, and (after a
@@ -47,8 +47,14 @@ eval "$script"
  *  /dev/stderr open for it as for any program. What it could read there is its own output. It knows no nonce: that is in no
  *  argument and no environment. It can neither signal nor trace the supervisor. All that it started is dead before the reply's
  *  end is written, so nothing comes after it: whatever is not of the supervisor's user is killed by number, round after round;
- *  where one has come since the last round, forks are faster than that, and a kill of everything at once ends it. The supervisor
- *  forks nothing for it, so that a fork bomb cannot hold it up. A request that is out of step ends the container. */
+ *  where one has come since the last round, forks are faster than that, and a kill of everything at once ends it. That would end
+ *  what hands input on as well, and leave the rest of it where the next request is expected: as long as there is input, numbers
+ *  have to do for many rounds. The supervisor forks nothing for it, so that a fork bomb cannot hold it up. A request that is out
+ *  of step ends the container.
+ *
+ *  Signals count only while it waits for a process, and a trap only notes them: bash gives up what it was reading when a trap runs,
+ *  forgets the time-out of a read when the trap reads, reaps nothing meanwhile, and waits for the first half of a pipeline when
+ *  the trap comes before its second. */
 export const supervisorScript = `
 image_path=$PATH
 runs=$1
@@ -58,6 +64,7 @@ for ((; $# > 1; )); do scripts[$1]=$2; shift 2; done
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 shopt -s nullglob dotglob
 trap : PIPE
+trap '' USR1 USR2
 exec 10<&0 11>&1 12>&2 </dev/null
 mapfile -t programs < <(type -P setpriv; type -P head; type -P tee)
 setpriv=\${programs[0]} head=\${programs[1]} tee=\${programs[2]}
@@ -70,9 +77,12 @@ become() {
     --bounding-set=-all /bin/bash -p -c "$@" 10<&- 11>&- 12>&- 13>&- 16>&- 17>&- 18>&-
 }
 
+# A zombie is not, unless other threads of it are; a name may hold anything.
 is_alive() {
-  local status
-  read -r status < "/proc/$1/stat" && [[ $status != *') Z '* ]]
+  local status fields
+  IFS= read -r -d '' status < "/proc/$1/stat"
+  fields=(\${status##*') '})
+  [[ -n $status && ( \${fields[0]} != [ZX] || \${fields[17]} -gt 1 ) ]]
 }
 
 others_of_all() {
@@ -81,13 +91,13 @@ others_of_all() {
   for process in /proc/[0-9]*; do
     [[ -O $process || ! -e $process ]] && continue
     process=\${process#/proc/}
-    [[ $process == "$spared" ]] || others+=("$process")
+    [[ $process != "$spared" ]] && is_alive "$process" && others+=("$process")
   done
   ((\${#others[@]}))
 }
 
 end_all() {
-  local process round others fresh
+  local process round others fresh patience=$((fed ? 500 : 1))
   local -A seen=()
   for ((round = 0; round < 5000; round++)); do
     others_of_all || return 0
@@ -97,7 +107,7 @@ end_all() {
       seen[$process]=1
     done
     builtin kill -KILL "\${others[@]}"
-    ((round && fresh)) && builtin kill -KILL -1
+    ((round >= patience && fresh)) && builtin kill -KILL -1
     ((round)) && read -r -t 0.002 -u 13
   done
   return 1
@@ -119,13 +129,25 @@ ooms() {
   done
 }
 
+# Waits for a process, and does what signals ask for meanwhile.
 settle() {
-  interrupted=1
-  while ((interrupted)); do
-    interrupted=0
+  trap stop=1 USR1
+  trap ask=1 USR2
+  while :; do
     wait "$1"
     status=$?
+    if ((stop)); then
+      stop=0 spared=0
+      end_all
+    elif ((ask)); then
+      ask=0
+      ask_all
+    else
+      break
+    fi
   done
+  trap '' USR1 USR2
+  ((status &= 255)) # bash says -1 where a trap came as the process ended
 }
 
 pieces() {
@@ -142,7 +164,7 @@ report() {
 }
 
 shell() {
-  trap - INT QUIT
+  trap - INT QUIT USR1 USR2
   if ((reopens)); then exec >/proc/self/fd/11 2>/proc/self/fd/12; else exec >&11 2>&12; fi
   become "$1" "$shell_script" skillmill "$image_path" "$2" "\${shell_scripts[@]}"
 }
@@ -184,7 +206,7 @@ serve() {
   [[ $kind == command ]] && ((commands++))
   printf '%s\\0' "$kind" "$script" "$arguments" "\${given[@]}" >&18
   if ((fed)); then
-    pieces <&10 10<&- 11>&- 12>&- 13>&- 16>&- 17>&- 18>&- | "$tee" -p /dev/null >&18 10<&- 11>&- 12>&- 13>&- 16>&- 17>&- 18>&- &
+    (pieces | "$tee" -p /dev/null) <&10 >&18 10<&- 11>&- 12>&- 13>&- 16>&- 17>&- 18>&- &
     feeding=$!
   fi
   exec 18>&-
@@ -192,7 +214,8 @@ serve() {
   code=$status
   end_all || left=1
   if [[ -n $feeding ]]; then settle "$feeding"; fi
-  IFS= read -r -u 10 item && [[ $item == "$nonce" ]] || exit 1
+  fed=0
+  IFS= read -r -d '' -n $((\${#nonce} + 1)) -u 10 item && [[ $item == "$nonce" ]] || exit 1
   [[ $kind == command ]] && is_empty && quiet=1
   report "$nonce" "$code" "$left" "$quiet"
 }
@@ -204,18 +227,12 @@ for name in "\${!scripts[@]}"; do shell_scripts+=("$name" "\${scripts[$name]}");
 ${layoutSteps}
 chmod 0666 /proc/self/fd/11 /proc/self/fd/12 2>/dev/null
 exec 2>/dev/null >&2
-reopens=0 runner=0 keeper=0 spared=0 commands=0
+reopens=0 runner=0 keeper=0 spared=0 commands=0 fed=0 stop=0 ask=0
 (: >/proc/self/fd/11 >/proc/self/fd/12) && reopens=1
-trap 'interrupted=1 spared=0; end_all' USR1
-trap 'interrupted=1; ask_all' USR2
 start_keeper
 start_runner
 report ${READY} 0 0 0
-while :; do
-  IFS=' ' read -r -u 10 nonce kind id script arguments lines fed
-  got=$?
-  ((got > 128)) && continue
-  ((got)) && exit 0
+while IFS=' ' read -r -u 10 nonce kind id script arguments lines fed; do
   serve "$nonce" "$kind" "$id" "$script" "$arguments" "$lines" "$fed"
   is_alive "$runner" || start_runner
 done
