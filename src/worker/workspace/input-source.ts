@@ -1,4 +1,5 @@
 import { posix } from 'node:path';
+import { parseArtifactRef } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import { COMMAND_FOLDERS } from '../executor/check-entry.js';
 import {
@@ -38,7 +39,7 @@ export function parseSource(src: string, base: InputBase): InputSource {
   const [, scheme = '', rest = ''] = /^([a-z]+):\/\/([^\0]+)$/s.exec(src) ?? [];
   switch (scheme) {
     case 'artifact':
-      return artifactOf(src, rest);
+      return artifactOf(src);
     case 'host':
       return { kind: 'host', path: rest.startsWith('/') ? rest : `/${rest}` };
     case 'workspace': {
@@ -58,11 +59,10 @@ export function parseSource(src: string, base: InputBase): InputSource {
   }
 }
 
-function artifactOf(src: string, rest: string): InputSource {
-  const [, name = '', version] = /^(.+?)(?:@(\d{1,9}))?$/s.exec(rest) ?? [];
-  // `a@1@2` may mean two things: neither is guessed.
-  if (/@\d*$/.test(name)) throw wrong('src', src, 'must name one version, as in artifact://name@2');
-  return { kind: 'artifact', name, version: version === undefined ? undefined : Number(version) };
+function artifactOf(src: string): InputSource {
+  const ref = parseArtifactRef(src);
+  if (ref === undefined) throw wrong('src', src, 'must name one version, as in artifact://name@2');
+  return { kind: 'artifact', ...ref };
 }
 
 /** The path in the workspace that an input goes to: below work/, out/ or runs/, and work/inputs/ where none of these is named.

@@ -80,6 +80,7 @@ exec find "\${folders[@]}" \\( -type d ! \\( -readable -executable \\) -printf '
 
 /** Hard links as files of their own: the second of them would come without its bytes. */
 const readScript = `${plainPath}
+set -o pipefail
 while IFS= read -r -d '' path; do
   plain "$path" && [[ -f ./$path ]] && printf './%s\\0' "$path"
 done | tar -c -f - --format=gnu --no-recursion --hard-dereference --verbatim-files-from --no-unquote --null -T -

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { errorMessage } from '../../../shared/errors/skillmill-error.js';
 import { Readable } from 'node:stream';
+import { errorMessage, type SkillmillError } from '../../../shared/errors/skillmill-error.js';
 import type { FileListing, ReadFile, SeenEntry, Tree, WorkspaceFile } from '../executor.js';
 import { isClosedFile, isClosedFolder, ListingBuilder, UNREADABLE } from '../listing.js';
 import { isSandboxLost, sandboxLost } from '../sandbox-failure.js';
@@ -10,7 +10,7 @@ import { RUNNER } from './sandbox-users.js';
 import type { ChannelRequest, Exchange } from './channel.js';
 import { runHelper, type OperationPlace } from './run-helper.js';
 import { drainExchange, stopExchange } from './stop-exchange.js';
-import { unpackFiles } from './tar-transfer.js';
+import { unpackFiles, type UnpackedFile } from './tar-transfer.js';
 
 export const LIST_MS = 120_000;
 /** How long the next bytes of files may keep us waiting. */
@@ -114,9 +114,8 @@ async function* unpackReply(
   if (paths.length === 0) return;
   const exchange = channel.request({ kind: 'helper', user: RUNNER, ...asked });
   try {
-    const archive = Readable.from(stdoutOf(exchange, signal), { objectMode: false });
     let next = 0;
-    for await (const file of unpackFiles(archive)) {
+    for await (const file of filesOf(exchange, signal)) {
       const path = file.path.replace(/^\.\//, '');
       const at = paths.indexOf(path, next);
       if (at === -1) continue;
@@ -125,12 +124,33 @@ async function* unpackReply(
       yield { path, content: file.content };
     }
     yield* paths.slice(next).map(unreadable);
-    // The archive's end comes a little before the reply's.
-    await within(drainExchange(exchange), REPLY_END_MS);
   } finally {
     // A reader that stopped early leaves a tar that waits to be read.
     if (exchange.ending === undefined) await stopExchange(place, exchange);
   }
+}
+
+/** The files of a reply, which all have come when it ends. */
+async function* filesOf(exchange: Exchange, signal: AbortSignal): AsyncGenerator<UnpackedFile> {
+  try {
+    yield* unpackFiles(Readable.from(stdoutOf(exchange, signal), { objectMode: false }));
+  } catch (thrown) {
+    signal.throwIfAborted();
+    throw isSandboxLost(thrown) ? thrown : cutShort(errorMessage(thrown), thrown);
+  }
+  // The archive's end comes a little before the reply's.
+  await within(drainExchange(exchange), REPLY_END_MS);
+  checkWhole(exchange);
+}
+
+function checkWhole({ ending }: Exchange): void {
+  const { exitCode = 0 } = ending ?? {};
+  // 2 is a file that was in the way; more is tar itself being killed or missing.
+  if (exitCode > 2) throw cutShort(`tar ended with ${exitCode}`);
+}
+
+function cutShort(why: string, cause?: unknown): SkillmillError {
+  return sandboxLost(`its files cannot be read (${why})`, cause);
 }
 
 async function* stdoutOf(exchange: Exchange, signal: AbortSignal): AsyncGenerator<Buffer> {
@@ -141,7 +161,10 @@ async function* stdoutOf(exchange: Exchange, signal: AbortSignal): AsyncGenerato
       signal.throwIfAborted();
       throw isSandboxLost(thrown) ? thrown : sandboxLost(errorMessage(thrown), thrown);
     });
-    if (next.done === true) return;
+    if (next.done === true) {
+      checkWhole(exchange);
+      return;
+    }
     if (next.value.stream === 'stdout') yield next.value.bytes;
   }
 }

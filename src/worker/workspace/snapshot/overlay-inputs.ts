@@ -20,21 +20,30 @@ export async function overlayInputs(
 ): Promise<WorkspaceManifest> {
   if (inputs.length === 0) return manifest;
   const mtime = timeOf(Date.now());
-  const entries = new Map(manifest.entries.map((entry) => [entry.path, entry]));
+  const files = await stored(inputs, blobs);
+  const entries = entriesBeside(files, manifest);
   const sizes = { ...manifest.blobs };
-  for (const { path, content } of await stored(inputs, blobs)) {
+  for (const { path, content } of files) {
     const parents = parentsOf(path).filter((parent) => parent.startsWith(`${inputsFolder}/`));
     for (const parent of parents) {
       if (entries.get(parent)?.kind === 'directory') continue;
       entries.set(parent, { kind: 'directory', path: parent, mode: folderMode, mtime });
     }
-    for (const other of [...entries.keys()])
-      if (other.startsWith(`${path}/`)) entries.delete(other);
     sizes[content.blob] = content.blobBytes;
     const { blob, offset, sizeBytes } = content;
     entries.set(path, { kind: 'file', path, mode: fileMode, mtime, blob, offset, sizeBytes });
   }
   return { ...manifest, entries: sorted([...entries.values()]), blobs: sizes };
+}
+
+/** A manifest's entries by path, without what lies below files that come. */
+function entriesBeside(
+  files: readonly { readonly path: string }[],
+  { entries }: WorkspaceManifest,
+): Map<string, ManifestEntry> {
+  const coming = new Set(files.map(({ path }) => path));
+  const beside = entries.filter(({ path }) => !parentsOf(path).some((each) => coming.has(each)));
+  return new Map(beside.map((entry) => [entry.path, entry]));
 }
 
 /** Entries in the order of a manifest. */

@@ -113,6 +113,7 @@ export class SessionFiles {
     await this.keep(manifest);
     // What was closed has been opened for reading, and so looks changed.
     const isTouched = plan.toStore.some(isClosedFile);
+    this.known.clear();
     this.learn(isTouched ? await sandbox.scan(folders) : tree, all);
   }
 
@@ -154,7 +155,6 @@ export class SessionFiles {
 
   private learn(tree: Tree, kept: readonly ManifestEntry[]): void {
     const byPath = new Map(kept.map((entry) => [entry.path, entry]));
-    for (const path of this.known.keys()) if (!byPath.has(path)) this.known.delete(path);
     for (const seen of tree.entries) {
       const entry = byPath.get(seen.path);
       if (entry !== undefined) this.known.set(seen.path, { seen, kept: entry });

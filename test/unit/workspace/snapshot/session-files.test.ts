@@ -103,6 +103,24 @@ describe('the files of a session', () => {
     expect(third.files.version).toMatchObject({ version: 2, files: 51, sizeBytes: 5_049_005 });
   });
 
+  it('cost nothing also when a skill’s environment is put back after them, be it unchanged', async () => {
+    const venv = 'skills/tool/.venv';
+    const first = await begin();
+    await mkdir(first.at(venv), { recursive: true });
+    await first.files.restore(first.sandbox, [venv]);
+    await writeFile(first.at('work/f'), 'work');
+    await writeFile(first.at(`${venv}/pyvenv.cfg`), 'home');
+    await first.files.save(first.sandbox);
+    expect(first.files.version).toMatchObject({ files: 2 });
+
+    const { store, put } = counting(blobs);
+    const second = await begin({ base: first.files.version, store });
+    await mkdir(second.at(venv), { recursive: true });
+    await second.files.restore(second.sandbox, [venv]);
+    await second.files.save(second.sandbox);
+    expect([second.files.version, put]).toEqual([undefined, []]);
+  });
+
   it('are written anew without what is no longer used, and small blobs are put together', async () => {
     let base: WorkspaceVersion | undefined;
     for (let turn = 0; turn < 40; turn += 1) {
