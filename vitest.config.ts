@@ -22,8 +22,8 @@ export default defineConfig({
       project('arch', 60_000, false),
       project('pins', 10_000, false),
       project('redis', 30_000, false),
-      project('conformance', 120_000),
-      project('e2e', 180_000),
+      project('conformance', 120_000, false),
+      project('e2e', 180_000, false),
     ],
   },
 });

@@ -11,7 +11,7 @@ import { eventually } from '../../support/eventually.js';
 import { openWorld, runs, type World } from '../../support/world.js';
 
 /** GARBAGE_TURNS=1000 is the full size. */
-const turns = Number(process.env['GARBAGE_TURNS'] ?? 60);
+const turns = Number(process.env['GARBAGE_TURNS'] ?? 40);
 const sessions = 12;
 
 let world: World;
