@@ -65,6 +65,12 @@ with newline ünï "q" *'; echo d > -dash; ln -s sub/bytes near; ln -s /etc/pass
       ]);
     });
 
+    it('hold what lies in a folder of the workspace that a command has closed itself', async () => {
+      const { kept } = await keep('echo o > ../out/o; echo w > w; chmod 000 ../out .');
+      const bytesOf = (path: string) => kept.find(({ entry }) => entry.path === path)?.bytes;
+      expect(['work/w', 'out/o'].map((path) => bytesOf(path)?.toString())).toEqual(['w\n', 'o\n']);
+    });
+
     it('say what cannot be kept, and leave the folders themselves out', async () => {
       const { tree } = await keep(
         `mkfifo pipe; touch "$(printf 'bad\\377name')"; python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("s")' 2>/dev/null; echo ok > f; rm -f s`,

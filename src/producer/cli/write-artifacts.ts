@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { isPlainRelativePath, type Artifact } from '../../shared/contracts/index.js';
@@ -75,9 +75,14 @@ export async function writeArtifact(
   artifact: Artifact,
   path: string,
 ): Promise<string> {
-  const temporary = `${path}.${randomUUID().slice(0, 8)}.part`;
+  // Of its own, short name: that of the file may be as long as names can be.
+  const temporary = join(dirname(path), `.${randomUUID()}.part`);
   try {
     await mkdir(dirname(path), { recursive: true });
+    if (await isStream(path)) {
+      await pipeline(await client.openArtifact(artifact), createWriteStream(path));
+      return path;
+    }
     await pipeline(await client.openArtifact(artifact), createWriteStream(temporary));
     await rename(temporary, path);
     return path;
@@ -85,4 +90,10 @@ export async function writeArtifact(
     await rm(temporary, { force: true }).catch(() => undefined);
     throw error;
   }
+}
+
+/** A device or a pipe takes the bytes itself; to rename a file over it would put an end to it. */
+async function isStream(path: string): Promise<boolean> {
+  const found = await stat(path).catch(() => undefined);
+  return found !== undefined && !found.isFile() && !found.isDirectory();
 }

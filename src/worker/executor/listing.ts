@@ -1,3 +1,4 @@
+import { parentsOf } from './check-entry.js';
 import type { FileListing, SeenEntry, Tree, WorkspaceFile } from './executor.js';
 
 const MAX_SKIPPED = 20;
@@ -56,6 +57,17 @@ export function isClosedFolder({ kind, mode }: SeenEntry): boolean {
 /** A file that its owner cannot read. */
 export function isClosedFile({ kind, mode }: SeenEntry): boolean {
   return kind === 'file' && (mode & 0o400) === 0;
+}
+
+/** The folders above files that a scan does not tell of, those it began at among them, outermost first. A command may have closed
+ *  them too. */
+export function foldersAboveScan(
+  files: readonly SeenEntry[],
+  { entries }: Tree,
+): readonly string[] {
+  const told = new Set(entries.map(({ path }) => path));
+  const above = new Set(files.flatMap(({ path }) => parentsOf(path)));
+  return [...above].filter((path) => !told.has(path)).sort();
 }
 
 /** Gathers what a scan has found: sorted, each path once. */

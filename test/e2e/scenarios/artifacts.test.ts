@@ -1,4 +1,5 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdtemp, readFile, rm, open, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
@@ -57,6 +58,22 @@ it('are listed, every version of them, and fetched byte for byte [artifacts-fetc
   expect((await readFile(file)).equals(Buffer.alloc(300_000))).toBe(true);
   const printed = await world.run(['artifacts', 'get', 'out/b.bin@1', '--session', 'maker']);
   expect(printed).toMatchObject({ code: 0, stdout: 'second\u001b[31m', stderr: '' });
+});
+
+it('are written into a pipe, which stays, and under the longest name there is [artifacts-fetched]', async () => {
+  const pipe = join(dir, 'pipe');
+  execFileSync('mkfifo', [pipe]);
+  const get = (out: string) =>
+    world.run(['artifacts', 'get', 'out/b.bin@1', '--session', 'maker', '--out', out]);
+  // Open for both, so that nobody waits for the other end.
+  const reader = await open(pipe, 'r+');
+  onTestFinished(() => reader.close());
+  expect(await get(pipe)).toMatchObject({ code: 0 });
+  expect((await stat(pipe)).isFIFO()).toBe(true);
+  expect((await reader.read(Buffer.alloc(100))).bytesRead).toBe(11);
+  const long = join(dir, 'x'.repeat(255));
+  expect(await get(long)).toMatchObject({ code: 0 });
+  expect(await readFile(long, 'utf8')).toBe('second\u001b[31m');
 });
 
 it('cannot be written where there is no folder, which is said [artifacts-fetched]', async () => {

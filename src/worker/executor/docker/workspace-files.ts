@@ -2,7 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { errorMessage, type SkillmillError } from '../../../shared/errors/skillmill-error.js';
 import type { FileListing, ReadFile, SeenEntry, Tree, WorkspaceFile } from '../executor.js';
-import { isClosedFile, isClosedFolder, ListingBuilder, UNREADABLE } from '../listing.js';
+import {
+  foldersAboveScan,
+  isClosedFile,
+  isClosedFolder,
+  ListingBuilder,
+  UNREADABLE,
+} from '../listing.js';
 import { isSandboxLost, sandboxLost } from '../sandbox-failure.js';
 import { within, withDeadline } from '../../async/deadline.js';
 import { untilAbort } from '../../async/until-abort.js';
@@ -92,11 +98,12 @@ export async function* readFiles(
 export async function* fetchFiles(
   place: OperationPlace,
   files: readonly SeenEntry[],
-  { entries }: Tree,
+  tree: Tree,
 ): AsyncGenerator<ReadFile> {
   const paths = files.map((file) => file.path);
-  const closed = [...entries.filter(isClosedFolder), ...files.filter(isClosedFile)];
-  const lines = [...closed.map((entry) => entry.path), ''];
+  const closed = [...tree.entries.filter(isClosedFolder), ...files.filter(isClosedFile)];
+  // What is the keeper's among those above stays as it is.
+  const lines = [...foldersAboveScan(files, tree), ...closed.map((entry) => entry.path), ''];
   const input = [namesOf(paths.map((path) => `./${path}`))];
   yield* unpackReply(place, paths, { script: 'fetch', lines, input });
 }

@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import { chmod, lstat, lutimes, mkdir, open, readdir, readlink, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ReadFile, RestoredEntry, SeenEntry, Tree, TreeEntry } from '../executor.js';
-import { isClosedFile, isClosedFolder, TreeBuilder } from '../listing.js';
+import { foldersAboveScan, isClosedFile, isClosedFolder, TreeBuilder } from '../listing.js';
 import { kindOf, readTree } from './walk-files.js';
 
 const OWNER_MAY_ALL = 0o700;
@@ -79,7 +79,8 @@ export async function* fetchFiles(
   signal: AbortSignal,
 ): AsyncGenerator<ReadFile> {
   const closed = [...scanned.entries.filter(isClosedFolder), ...files.filter(isClosedFile)];
-  const modes = closed.map((entry) => ({ at: join(root, entry.path), mode: entry.mode }));
+  const modes = await modesAbove(root, foldersAboveScan(files, scanned));
+  modes.push(...closed.map((entry) => ({ at: join(root, entry.path), mode: entry.mode })));
   for (const { at, mode } of modes) await chmod(at, mode | OWNER_MAY_ALL);
   try {
     const paths = files.map((file) => file.path);
@@ -87,6 +88,16 @@ export async function* fetchFiles(
   } finally {
     for (const { at, mode } of modes.reverse()) await chmod(at, mode).catch(() => undefined);
   }
+}
+
+async function modesAbove(root: string, folders: readonly string[]) {
+  const modes: { at: string; mode: number }[] = [];
+  for (const folder of folders) {
+    const at = join(root, folder);
+    const stats = await lstat(at, { bigint: true }).catch(() => undefined);
+    if (stats?.isDirectory() === true) modes.push({ at, mode: modeOf(stats) });
+  }
+  return modes;
 }
 
 /** Puts entries back below a root. Times are kept to the microsecond: Node takes them as numbers of seconds.
