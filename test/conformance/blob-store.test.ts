@@ -1,8 +1,9 @@
 import { execFile } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
-import { mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createFolderBlobStore } from '../../src/shared/blobs/folder-blob-store.js';
@@ -39,6 +40,26 @@ describe('a folder', () => {
     const after = await stat(path);
     expect(after.ino).toBe(before.ino);
     expect(after.mtimeMs).toBeGreaterThan(before.mtimeMs);
+  });
+
+  it('has a damaged file mended when its bytes come again', async () => {
+    const dir = await tempDir();
+    const store = createFolderBlobStore(dir);
+    const { sha256 } = await store.put([Buffer.from('whole')]);
+    await writeFile(join(dir, 'blobs', sha256.slice(0, 2), sha256), 'holes');
+    await store.put([Buffer.from('whole')]);
+    expect(String(await buffer(await store.open(sha256)))).toBe('whole');
+  });
+
+  it('loses no blob to a collector that dies while it looks at it', async () => {
+    const dir = await tempDir();
+    const store = createFolderBlobStore(dir);
+    const { sha256 } = await store.put([Buffer.from('once')]);
+    const path = join(dir, 'blobs', sha256.slice(0, 2), sha256);
+    await rename(path, join(dir, 'incoming', `${sha256}.${randomUUID()}`));
+    await store.sweepUnfinished(new Date(Date.now() + 60_000));
+    expect(await store.has(sha256)).toBe(true);
+    expect(await readdir(join(dir, 'incoming'))).toEqual([]);
   });
 });
 

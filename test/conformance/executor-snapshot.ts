@@ -38,7 +38,7 @@ export function snapshotSuite(harness: ExecutorHarness): void {
          echo q > 'odd name
 with newline ünï "q" *'; echo d > -dash; ln -s sub/bytes near; ln -s /etc/passwd far; ln -s nowhere broken; ln tool twin
          head -c 3000000 /dev/urandom > big; echo 0 > closed; echo deep > sub/deep/f; echo o > ../out/o/f
-         touch -d '2001-02-03 04:05:06.123456' sub/bytes; touch -h -d '1999-01-02 03:04:05' near; touch -d '2055-01-01' tool; touch -d '1960-01-01' none
+         touch -d '2001-02-03 04:05:06.123456' sub/bytes; touch -h -d '1999-01-02 03:04:05' near; touch -d '2055-01-01' tool; touch -d '1960-01-01 00:00:00.25' none; touch -d '@-0.75' -- -dash
          n=work/$(printf 'x%.0s' $(seq 120)); mkdir -p "../$n"; echo long > "../$n/$(printf 'y%.0s' $(seq 200))"
          chmod 0 closed sub/deep; chmod 555 empty; touch -d '2003-03-03' sub; chmod 700 sub; chmod 000 ../out/o`,
       );

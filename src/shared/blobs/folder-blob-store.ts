@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createReadStream } from 'node:fs';
+import { createReadStream, type Stats } from 'node:fs';
 import {
   access,
   link,
@@ -13,7 +13,8 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { finished } from 'node:stream/promises';
 import { SkillmillError, errorMessage } from '../errors/skillmill-error.js';
 import { checkedSha256, hashed, verified } from './blob-bytes.js';
 import type { BlobKeeper, StoredBlob } from './blob-store.js';
@@ -72,17 +73,19 @@ export function createFolderBlobStore(dataDir: string): BlobKeeper {
     list: () => listBlobs(places),
     async delete(sha256, ifUnmodifiedSince) {
       const path = pathOf(sha256);
-      const aside = join(incoming, randomUUID());
+      if (!isOld(await statOf(path), ifUnmodifiedSince)) return false;
+      const aside = join(incoming, `${sha256}.${randomUUID()}`);
       await mkdir(incoming, { recursive: true });
-      // Out of the way first: a put that comes in between makes the blob anew, and nothing of it is removed.
+      // Out of the way first: a put that comes in between makes the blob anew, and nothing of it is removed. Of a collector that
+      // dies here the next sweep puts it back.
       if (!(await found(rename(path, aside)))) return false;
       // Another collector may take it for what a put has left.
-      const old = ((await statOf(aside))?.mtime ?? ifUnmodifiedSince) <= ifUnmodifiedSince;
+      const old = isOld(await statOf(aside), ifUnmodifiedSince);
       if (!old) await link(aside, path).catch(ifThere);
       await rm(aside, { force: true });
       return old;
     },
-    sweepUnfinished: (before) => sweep(incoming, before),
+    sweepUnfinished: (before) => sweep(places, before),
   };
 }
 
@@ -97,13 +100,14 @@ async function writeAll(path: string, bytes: AsyncIterable<Uint8Array>): Promise
   }
 }
 
-/** Last, and in one step: nobody ever sees half a blob, and one that is there stays as it is. */
+/** Last, and in one step: nobody ever sees half a blob, and one that is there stays as it is, unless it is damaged. */
 async function publish(temporary: string, path: string, places: Places): Promise<void> {
   await mkdir(join(path, '..'), { recursive: true });
   try {
     await link(temporary, path);
   } catch (error) {
     if (codeOf(error) === 'EEXIST') {
+      if (!(await isWhole(path))) return rename(temporary, path);
       const now = new Date();
       if (await found(utimes(path, now, now))) return;
       // It was taken away meanwhile.
@@ -113,6 +117,21 @@ async function publish(temporary: string, path: string, places: Places): Promise
     if (codeOf(error) !== 'EPERM' && codeOf(error) !== 'ENOTSUP') throw error;
     await rename(temporary, path);
   }
+}
+
+/** Also true for one that has gone. */
+async function isWhole(path: string): Promise<boolean> {
+  const content = verified(createReadStream(path), basename(path)).resume();
+  try {
+    await finished(content);
+    return true;
+  } catch (error) {
+    return !(error instanceof SkillmillError && error.code === 'BLOB_CORRUPT');
+  }
+}
+
+function isOld(file: Stats | undefined, ifUnmodifiedSince: Date): boolean {
+  return file !== undefined && file.mtime <= ifUnmodifiedSince;
 }
 
 async function* listBlobs({ blobs, pathOf }: Places): AsyncGenerator<StoredBlob> {
@@ -125,12 +144,14 @@ async function* listBlobs({ blobs, pathOf }: Places): AsyncGenerator<StoredBlob>
   }
 }
 
-async function sweep(incoming: string, before: Date): Promise<number> {
+async function sweep({ incoming, pathOf }: Places, before: Date): Promise<number> {
   let swept = 0;
   for (const name of await names(incoming)) {
     const path = join(incoming, name);
     const file = await statOf(path);
     if (file === undefined || file.mtime >= before) continue;
+    const [, sha256] = /^([0-9a-f]{64})\./.exec(name) ?? [];
+    if (sha256 !== undefined) await link(path, pathOf(sha256)).catch(ifThere);
     await rm(path, { force: true });
     swept += 1;
   }

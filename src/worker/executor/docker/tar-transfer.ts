@@ -74,12 +74,19 @@ async function writeRestored(
   content: AsyncIterable<Uint8Array>,
 ): Promise<void> {
   // The header has room for whole seconds only, and not for those after 2038.
-  const times = { mtime: new Date(0), pax: { mtime } };
+  const times = { mtime: new Date(0), pax: { mtime: decimal(mtime) } };
   const header = { name, type, mode: mode | NOT_ZERO, ...times };
   if (type === 'symlink') await write(pack, { ...header, linkname: target ?? '' });
   else if (type === 'directory') await write(pack, header);
   else if (size === 0) await write(pack, header, Buffer.alloc(0));
   else await writeStream(pack, { ...header, size }, content);
+}
+
+/** A time as one number: a tree's are whole seconds, rounded down, and what is above. */
+function decimal(time: string): string {
+  const [seconds = '0', fraction = ''] = time.split('.');
+  if (!seconds.startsWith('-') || Number(fraction) === 0) return time;
+  return `-${-Number(seconds) - 1}.${String(1_000_000_000 - Number(fraction)).padStart(9, '0')}`;
 }
 
 async function writeStream(

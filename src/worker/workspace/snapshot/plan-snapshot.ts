@@ -18,6 +18,7 @@ export interface SnapshotPlan {
   readonly settled: readonly ManifestEntry[];
   /** Files whose bytes have to be stored. */
   readonly toStore: readonly SeenEntry[];
+  readonly leftOut: WorkspaceManifest['leftOut'];
   /** False when the manifest in force says it all. */
   readonly isChanged: boolean;
 }
@@ -35,7 +36,7 @@ export function planSnapshot(
   { tree, folders }: { readonly tree: Tree; readonly folders: readonly string[] },
 ): SnapshotPlan {
   const worn = wornBlobs(before);
-  const entries = withoutEmptyRuns(tree.entries).filter(({ path }) => !isLayout(path));
+  const entries = withoutEmptyRuns(tree.entries).filter(({ path }) => path !== inputsFolder);
   const settled = before.entries.filter(({ path }) => !isBelow(path, folders));
   const toStore: SeenEntry[] = [];
   let isChanged = settled.length + entries.length !== before.entries.length;
@@ -47,12 +48,14 @@ export function planSnapshot(
     else if (entry.kind === 'file') toStore.push(entry);
     else settled.push(keptEntry(entry));
   }
-  return { settled, toStore, isChanged };
+  return { settled, toStore, leftOut: replacedLayout(tree), isChanged };
 }
 
-/** Folders that every workspace has from the start. */
-function isLayout(path: string): boolean {
-  return path === inputsFolder;
+/** What a command has put in the place of a folder that every workspace has from the start. */
+function replacedLayout({ entries }: Tree): WorkspaceManifest['leftOut'] {
+  const found = entries.find(({ path, kind }) => path === inputsFolder && kind !== 'directory');
+  const reason = 'stands where the folder of the inputs belongs';
+  return found === undefined ? [] : [{ path: inputsFolder, reason }];
 }
 
 /** Does the path lie in one of the folders? */

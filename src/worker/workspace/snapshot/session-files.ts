@@ -14,7 +14,7 @@ import {
 import type { Sandbox, SeenEntry, Tree } from '../../executor/executor.js';
 import { isClosedFile } from '../../executor/listing.js';
 import { overlayInputs, sorted } from './overlay-inputs.js';
-import { isBelow, planSnapshot, type KnownEntry, type SnapshotPlan } from './plan-snapshot.js';
+import { isBelow, planSnapshot, type KnownEntry } from './plan-snapshot.js';
 import { restoredEntries } from './restored-entries.js';
 import { storeFiles } from './store-files.js';
 
@@ -96,7 +96,7 @@ export class SessionFiles {
     const tree = await sandbox.scan(folders);
     const plan = planSnapshot(before, this.known, { tree, folders });
     if (!plan.isChanged) return;
-    this.checkLimits(tree, plan);
+    this.checkSize([...plan.settled, ...plan.toStore], tree.truncated);
     const { entries, blobs, leftOut } = await storeFiles(
       plan.toStore,
       { sandbox, tree },
@@ -108,7 +108,7 @@ export class SessionFiles {
       ...before,
       entries: all,
       blobs: sizes,
-      leftOut: [...tree.skipped, ...leftOut],
+      leftOut: [...tree.skipped, ...plan.leftOut, ...leftOut],
     };
     await this.keep(manifest);
     // What was closed has been opened for reading, and so looks changed.
@@ -120,7 +120,9 @@ export class SessionFiles {
   /** Makes the turn's inputs part of the session also when no command ran. @throws as `save` */
   async keepInputs(): Promise<void> {
     if (this.options.inputs.length > 0 && this.saved === undefined) {
-      await this.keep(await this.manifest());
+      const manifest = await this.manifest();
+      this.checkSize(manifest.entries);
+      await this.keep(manifest);
     }
   }
 
@@ -161,14 +163,13 @@ export class SessionFiles {
     }
   }
 
-  private checkLimits(tree: Tree, { settled, toStore }: SnapshotPlan): void {
+  private checkSize(entries: readonly (ManifestEntry | SeenEntry)[], isCut = false): void {
     const { limits } = this.options;
-    const count = settled.length + toStore.length;
-    if (tree.truncated || count > limits.entries) {
+    if (isCut || entries.length > limits.entries) {
       throw tooMuch('workspaceEntries', limits.entries, `more than ${limits.entries} files`);
     }
-    const kept = settled.filter((entry) => entry.kind === 'file');
-    const bytes = [...kept, ...toStore].reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+    const sizes = entries.map((entry) => ('sizeBytes' in entry ? entry.sizeBytes : 0));
+    const bytes = sizes.reduce((sum, size) => sum + size, 0);
     if (bytes > limits.bytes) throw tooMuch('workspaceBytes', limits.bytes, `${bytes} bytes`);
   }
 }

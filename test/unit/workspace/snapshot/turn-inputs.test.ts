@@ -1,4 +1,4 @@
-import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { StoredFile } from '../../../../src/shared/results/stored-request.js';
 import { SessionFiles } from '../../../../src/worker/workspace/snapshot/session-files.js';
@@ -35,6 +35,22 @@ describe('the inputs of a turn', () => {
     expect(await Promise.all(texts)).toEqual(['A', 'BX', 'C', '']);
   });
 
+  it('leave a word when a command puts something in the place of their folder', async () => {
+    const { at, files, sandbox } = await begin();
+    await writeFile(at('work/f'), 'kept');
+    await rm(at('work/inputs'), { recursive: true });
+    await symlink('/etc', at('work/inputs'));
+    await files.save(sandbox);
+    expect(await files.leftOut()).toEqual([
+      { path: 'work/inputs', reason: expect.stringContaining('stands where') as string },
+    ]);
+    const second = await begin({ base: files.version, inputs: [inline('a', 'A')] });
+    expect((await contentOf(second.sandbox)).map(({ path }) => path)).toEqual([
+      'work/f',
+      'work/inputs/a',
+    ]);
+  });
+
   it('are kept also when no command ran, and twice the same bytes are two files', async () => {
     const large = await blobs.put([Buffer.alloc(400_000, 7)]);
     const inputs = [{ path: 'x', ...large }, { path: 'y', ...large }, inline('z', 'Z')];
@@ -43,6 +59,12 @@ describe('the inputs of a turn', () => {
       limits: { bytes: 1e9, entries: 10 },
     });
     await files.keepInputs();
+    const tooMany = new SessionFiles({
+      ...{ base: undefined, inputs, blobs, signal },
+      limits: { bytes: 800_000, entries: 10 },
+    });
+    await expect(tooMany.keepInputs()).rejects.toMatchObject({ code: 'LIMIT_EXCEEDED' });
+    expect(tooMany.version).toBeUndefined();
     expect(files.version).toMatchObject({ version: 1, files: 3, sizeBytes: 800_001 });
     const { at } = await begin({ base: files.version });
     const [x, y] = await Promise.all(['x', 'y'].map((path) => readFile(at(`work/inputs/${path}`))));
