@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { BlobKeeper } from '../shared/blobs/blob-store.js';
-import type { Artifact } from '../shared/contracts/index.js';
+import { parseArtifactRef, type Artifact } from '../shared/contracts/index.js';
 import { SkillmillError } from '../shared/errors/skillmill-error.js';
 import {
   distinct,
@@ -57,10 +57,23 @@ function findArtifact(artifacts: readonly Artifact[], asked: string): Artifact {
     artifacts.findLast(({ name, version }) => `${name}@${version}` === ref) ??
     artifacts.findLast(({ name }) => name === ref);
   if (found !== undefined) return found;
+  throw new SkillmillError('ARTIFACT_NOT_FOUND', whyNone(artifacts, asked));
+}
+
+function whyNone(artifacts: readonly Artifact[], asked: string): string {
+  const ref = asked.startsWith('artifact://') ? asked : `artifact://${asked}`;
+  const { name, version } = parseArtifactRef(ref) ?? {};
+  const shown = JSON.stringify(asked.slice(0, 200));
+  if (name === undefined) {
+    return `${shown} names no artifact: artifact://name@version, name@version and name do.`;
+  }
+  const last = artifacts.findLast((artifact) => artifact.name === name)?.version;
+  if (last !== undefined) {
+    return `The session has no version ${version} of ${JSON.stringify(name)}; the last one is ${last}.`;
+  }
   const names = [...new Set(artifacts.map(({ name }) => name))];
   const known = names.length === 0 ? 'It has none.' : `It has ${shownNames(names)}.`;
-  const sentence = `The session has no artifact ${JSON.stringify(asked.slice(0, 200))}. ${known}`;
-  throw new SkillmillError('ARTIFACT_NOT_FOUND', sentence);
+  return `The session has no artifact ${shown}. ${known}`;
 }
 
 function shownNames(names: readonly string[]): string {

@@ -36,7 +36,9 @@ Arguments:
 
 Options:
   --session <id>   session that has it
-  --out <file>     write it to this file; - is standard output (default: "-")
+  --out <file>     write it to this file, over what is there; - is standard
+                   output (default: "-")
+  --json           print what was written to --out as JSON
   --url [seconds]  print a URL that reads it for so long (default: 3600)
   -h, --help       display help for command
 `,

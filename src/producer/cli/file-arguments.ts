@@ -20,6 +20,9 @@ async function readOneFile(spec: string): Promise<FileInput> {
   if (/^https?:\/\//i.test(spec)) return urlFile(spec);
   if (/^artifact:\/\//.test(spec)) return artifactFile(spec);
   const { source, destination } = await splitFileSpec(spec);
+  if (/^[a-z][a-z0-9+.-]+:\/\//i.test(spec) && !(await isFile(source))) {
+    throw new Error(`${shownUrl(spec)}: only http, https and artifact URLs can be fetched`);
+  }
   const bytes = await readFile(source).catch((error: unknown) => {
     throw new Error(`${source}: ${fileFault(error)}`);
   });

@@ -78,8 +78,9 @@ export async function writeArtifact(
   // Of its own, short name: that of the file may be as long as names can be.
   const temporary = join(dirname(path), `.${randomUUID()}.part`);
   try {
+    const toStream = await isStream(path);
     await mkdir(dirname(path), { recursive: true });
-    if (await isStream(path)) {
+    if (toStream) {
       await pipeline(await client.openArtifact(artifact), createWriteStream(path));
       return path;
     }
@@ -92,8 +93,9 @@ export async function writeArtifact(
   }
 }
 
-/** A device or a pipe takes the bytes itself; to rename a file over it would put an end to it. */
+/** A device or a pipe takes the bytes itself; to rename a file over it would put an end to it. @throws Error for a folder */
 async function isStream(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
-  return found !== undefined && !found.isFile() && !found.isDirectory();
+  if (found?.isDirectory() === true) throw new Error('it is a folder; name a file in it');
+  return found?.isFile() === false;
 }

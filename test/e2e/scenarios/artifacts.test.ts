@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm, open, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -83,6 +84,33 @@ it('cannot be written where there is no folder, which is said [artifacts-fetched
     2,
     expect.stringContaining('--out /dev/null/x cannot be written'),
   ]);
+  for (const [out, why] of [
+    [dir, 'it is a folder; name a file in it'],
+    ['', '--out is empty'],
+  ] as const) {
+    const refused = await world.run([
+      'artifacts',
+      'get',
+      'out/t.txt',
+      '--session',
+      'maker',
+      '--out',
+      out,
+    ]);
+    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(why) as string });
+  }
+});
+
+it('is told as JSON when it is written to a file [artifacts-fetched]', async () => {
+  const get = ['artifacts', 'get', 'out/t.txt@0', '--session', 'maker', '--json'];
+  const path = join(dir, 'told.txt');
+  const { code, stdout, stderr } = await world.run([...get, '--out', path]);
+  expect([code, stderr]).toEqual([0, '']);
+  const sha256 = createHash('sha256')
+    .update(await readFile(path))
+    .digest('hex');
+  expect(JSON.parse(stdout)).toMatchObject({ ref: 'artifact://out/t.txt@0', sha256 });
+  expect(await world.run(get)).toMatchObject({ code: 2 });
 });
 
 it('are had by the SDK as well, and what is not there is said [artifacts-fetched]', async () => {
@@ -93,8 +121,18 @@ it('are had by the SDK as well, and what is not there is said [artifacts-fetched
   expect(bytes).toEqual(Buffer.from('\x00\xff\x80bin', 'latin1'));
   await expect(artifacts.open('out/b.bin@7')).rejects.toMatchObject({
     code: 'ARTIFACT_NOT_FOUND',
-    message: expect.stringContaining('It has out/') as string,
+    message: expect.stringMatching(/no version 7 of "out\/b.bin"; the last one is \d/) as string,
   });
+  for (const [ref, why] of [
+    ['out/none', 'It has out/'],
+    ['artifact://', 'names no artifact'],
+    ['@1', 'names no artifact'],
+  ] as const) {
+    await expect(artifacts.find(ref)).rejects.toMatchObject({
+      code: 'ARTIFACT_NOT_FOUND',
+      message: expect.stringContaining(why) as string,
+    });
+  }
   await expect(client.artifacts('nobody').list()).rejects.toMatchObject({
     code: 'SESSION_NOT_FOUND',
   });

@@ -41,4 +41,5 @@ it('names every file that cannot be read, and no query of a URL', async () => {
     /none: there is no such file; https:\/\/host\/\?…: .*; http:\/\/host\/: .*; .*is a folder/,
   );
   expect(error).not.toContain('canary');
+  await expect(readFiles(['ftp://host/a'])).rejects.toThrow(/only http, https and artifact URLs/);
 });

@@ -12,6 +12,7 @@ interface GetOptions {
   readonly session: string;
   readonly out: string;
   readonly url?: number | true;
+  readonly json?: boolean;
 }
 
 /** `skillmill artifacts`: the files that a session's turns have kept. */
@@ -34,7 +35,8 @@ export function addArtifactsCommand(program: Command, context: CommandContext): 
     .description('fetch one artifact, byte for byte')
     .argument('<ref>', 'artifact://name@version, name@version, or name for its last version')
     .requiredOption('--session <id>', 'session that has it')
-    .option('--out <file>', 'write it to this file; - is standard output', '-')
+    .option('--out <file>', 'write it to this file, over what is there; - is standard output', '-')
+    .option('--json', 'print what was written to --out as JSON')
     .option('--url [seconds]', 'print a URL that reads it for so long (default: 3600)', urlSeconds)
     .action(async (ref: string, options: GetOptions) => {
       await using client = await openClient();
@@ -46,8 +48,13 @@ async function fetchArtifact(
   client: Client,
   context: CommandContext,
   ref: string,
-  { session, out, url }: GetOptions,
+  { session, out, url, json = false }: GetOptions,
 ): Promise<void> {
+  if (out === '') throw new SkillmillError('INPUT_INVALID', '--out is empty: it names a file.');
+  if (json && (out === '-' || url !== undefined)) {
+    const sentence = '--json tells of the file that --out names; add --out FILE, without --url.';
+    throw new SkillmillError('INPUT_INVALID', sentence);
+  }
   const artifacts = client.artifacts(session);
   if (url !== undefined) {
     context.stdout(`${await artifacts.signedUrl(ref, url === true ? undefined : url)}\n`);
@@ -62,7 +69,9 @@ async function fetchArtifact(
         `--out ${out} cannot be written: ${errorMessage(error)}.`,
       );
     });
-    context.stderr(printableLine(`${artifact.ref} (${artifact.sizeBytes} bytes) is in ${out}`));
+    if (json) context.stdout(`${JSON.stringify(artifact, null, 2)}\n`);
+    else
+      context.stderr(printableLine(`${artifact.ref} (${artifact.sizeBytes} bytes) is in ${out}`));
     return;
   }
   if (context.stdoutIsTerminal) context.stdout(await shownText(client, artifact));
