@@ -82,6 +82,7 @@ function openClient(config: StoreConfig): Client {
   const queue = createTurnQueue(redis);
   const blobs = openBlobStore(redis, config);
   const inputs = openSharedStore(redis, config);
+  const keeper = openBlobKeeper(config);
   const context: EnqueueContext = { client: redis, queue, blobs: inputs, tenant };
   const closing = new AbortController();
   const ready = askOnce(() => requireRedis(redis, redisUrls));
@@ -120,7 +121,7 @@ function openClient(config: StoreConfig): Client {
       await ready();
       return blobs.open(artifact.sha256);
     },
-    artifacts: (sessionId) => openArtifacts(sessions, openBlobKeeper(config), sessionId),
+    artifacts: (sessionId) => openArtifacts(sessions, keeper, sessionId),
     session: (sessionId) => openSession(sessions, sessionId),
     usage: (query = {}) => ready().then(() => readUsage(redis, tenant, query)),
     collectGarbage: (choice = {}) => ready().then(() => collectHere(redis, config, choice)),

@@ -1,9 +1,10 @@
 import { execFile } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
-import { mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readdir, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createFolderBlobStore } from '../../src/shared/blobs/folder-blob-store.js';
@@ -14,6 +15,12 @@ import { tempDir } from '../support/temp-dir.js';
 import { describeBlobStore } from './blob-store.js';
 
 const run = promisify(execFile);
+const built = fileURLToPath(
+  new URL('../../dist/shared/blobs/folder-blob-store.js', import.meta.url),
+);
+const putSame = `const [, store, dir] = process.argv;
+const { createFolderBlobStore } = await import(store);
+process.stdout.write((await createFolderBlobStore(dir).put([Buffer.from('same')])).sha256);`;
 
 describe('a folder', () => {
   let dir = '';
@@ -60,6 +67,30 @@ describe('a folder', () => {
     await store.sweepUnfinished(new Date(Date.now() + 60_000));
     expect(await store.has(sha256)).toBe(true);
     expect(await readdir(join(dir, 'incoming'))).toEqual([]);
+  });
+});
+
+const as = (user: number, source: string, ...args: string[]) =>
+  run('setpriv', [
+    ...[`--reuid=${user}`, `--regid=${user}`, '--clear-groups', process.execPath],
+    ...['--input-type=module', '-e', source, built, ...args],
+  ]);
+/** Root alone can be others, who may not be able to look into the folder of this clone. */
+const canBeOthers = await as(1234, 'await import(process.argv[1]);').then(
+  () => true,
+  () => false,
+);
+
+describe.runIf(canBeOthers)('a folder that several users share', () => {
+  it('takes the same bytes from each of them', async () => {
+    const dir = await tempDir();
+    await chmod(dir, 0o777);
+    const { sha256 } = await createFolderBlobStore(dir).put([Buffer.from('same')]);
+    for (const path of ['blobs', 'incoming', join('blobs', sha256.slice(0, 2))]) {
+      await chmod(join(dir, path), 0o777);
+    }
+    expect((await as(1234, putSame, dir)).stdout).toBe(sha256);
+    expect((await as(1235, putSame, dir)).stdout).toBe(sha256);
   });
 });
 

@@ -16,5 +16,5 @@ anyMomentSuite(
     makeExecutor: (owner = 'w-test') => createDockerExecutor({ ...options, owner }),
     leftovers: () => containersOf(deployment),
   },
-  200,
+  60,
 );

@@ -72,6 +72,19 @@ describe('garbage', () => {
     expect((await desk.collect({ graceSeconds: 0 })).redis.removed.blobs).toBe(1);
   });
 
+  it('keeps what is referred to alive in Redis also while the store is out of reach', async () => {
+    const desk = await openGarbageDesk(redis.client);
+    const sha256 = await desk.old('alive');
+    const { keys } = new SessionLine(redis.client);
+    await redis.client.rpush(keys.artifacts, JSON.stringify(artifactOf(sha256)));
+    await desk.ageSmall(sha256, 7200);
+    const owner = () => Promise.reject(new Error('out of reach'));
+    const failing = desk.collect({ keeper: { ...desk.keeper, owner } });
+    await expect(failing).rejects.toThrow('out of reach');
+    expect(await redis.client.ttl(blobKey(tenant, sha256))).toBeGreaterThan(ttl - 100);
+    await redis.client.del(keys.artifacts);
+  });
+
   it('is nothing at all when a record cannot be understood; the sentence names it', async () => {
     const desk = await openGarbageDesk(redis.client);
     const sha256 = await desk.old('left');

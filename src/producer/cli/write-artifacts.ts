@@ -34,7 +34,9 @@ export async function writeArtifacts(
   const faults: string[] = [];
   for (const [name, artifact] of latestByName(artifacts)) {
     try {
-      written.push(await writeArtifact(client, artifact, join(folder, name)));
+      const path = join(folder, name);
+      await writeArtifact(client, artifact, path);
+      written.push(path);
     } catch (error) {
       faults.push(`${artifact.name}: ${errorMessage(error)}`);
     }
@@ -69,26 +71,21 @@ function percent(character: string): string {
   return `%${character.charCodeAt(0).toString(16).padStart(2, '0').toUpperCase()}`;
 }
 
-/** Writes one, under a temporary name first: half a file is never taken for a whole one. */
+/** Writes one; a file under a temporary name first, so that half of it is never taken for the whole. */
 export async function writeArtifact(
   client: Pick<Client, 'openArtifact'>,
   artifact: Artifact,
   path: string,
-): Promise<string> {
-  // Of its own, short name: that of the file may be as long as names can be.
-  const temporary = join(dirname(path), `.${randomUUID()}.part`);
+): Promise<void> {
+  const toStream = await isStream(path);
+  await mkdir(dirname(path), { recursive: true });
+  // A short name of its own: that of the file may be as long as names can be.
+  const target = toStream ? path : join(dirname(path), `.${randomUUID()}.part`);
   try {
-    const toStream = await isStream(path);
-    await mkdir(dirname(path), { recursive: true });
-    if (toStream) {
-      await pipeline(await client.openArtifact(artifact), createWriteStream(path));
-      return path;
-    }
-    await pipeline(await client.openArtifact(artifact), createWriteStream(temporary));
-    await rename(temporary, path);
-    return path;
+    await pipeline(await client.openArtifact(artifact), createWriteStream(target));
+    if (!toStream) await rename(target, path);
   } catch (error) {
-    await rm(temporary, { force: true }).catch(() => undefined);
+    if (!toStream) await rm(target, { force: true }).catch(() => undefined);
     throw error;
   }
 }

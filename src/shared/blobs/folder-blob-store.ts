@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { createReadStream, type Stats } from 'node:fs';
 import {
-  access,
   link,
   mkdir,
   open,
@@ -13,7 +12,7 @@ import {
   utimes,
   writeFile,
 } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { SkillmillError, errorMessage } from '../errors/skillmill-error.js';
 import { checkedSha256, hashed, verified } from './blob-bytes.js';
@@ -52,7 +51,7 @@ export function createFolderBlobStore(dataDir: string): BlobKeeper {
         await mkdir(incoming, { recursive: true });
         const { bytes, info } = hashed(source, signal);
         await writeAll(temporary, bytes);
-        await publish(temporary, pathOf(info().sha256), places);
+        await publish(temporary, pathOf(info().sha256));
         return info();
       } catch (error) {
         signal?.throwIfAborted();
@@ -63,11 +62,11 @@ export function createFolderBlobStore(dataDir: string): BlobKeeper {
     },
     async open(sha256) {
       try {
-        await access(pathOf(sha256));
+        const file = await open(pathOf(sha256));
+        return verified(file.createReadStream(), sha256);
       } catch (error) {
         throw missing(dataDir, sha256, error);
       }
-      return verified(createReadStream(pathOf(sha256)), sha256);
     },
     has: async (sha256) => (await statOf(pathOf(sha256))) !== undefined,
     list: () => listBlobs(places),
@@ -79,9 +78,9 @@ export function createFolderBlobStore(dataDir: string): BlobKeeper {
       // Out of the way first: a put that comes in between makes the blob anew, and nothing of it is removed. Of a collector that
       // dies here the next sweep puts it back.
       if (!(await found(rename(path, aside)))) return false;
-      // Another collector may take it for what a put has left.
       const old = isOld(await statOf(aside), ifUnmodifiedSince);
-      if (!old) await link(aside, path).catch(ifThere);
+      // Another collector may have put it back already.
+      if (!old) await found(linkNew(aside, path));
       await rm(aside, { force: true });
       return old;
     },
@@ -101,22 +100,42 @@ async function writeAll(path: string, bytes: AsyncIterable<Uint8Array>): Promise
 }
 
 /** Last, and in one step: nobody ever sees half a blob, and one that is there stays as it is, unless it is damaged. */
-async function publish(temporary: string, path: string, places: Places): Promise<void> {
-  await mkdir(join(path, '..'), { recursive: true });
+async function publish(temporary: string, path: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
   try {
     await link(temporary, path);
+    return;
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') {
-      if (!(await isWhole(path))) return rename(temporary, path);
-      const now = new Date();
-      if (await found(utimes(path, now, now))) return;
-      // It was taken away meanwhile.
-      return publish(temporary, path, places);
-    }
-    // Some mounts know no hard links; there the same bytes replace themselves.
-    if (codeOf(error) !== 'EPERM' && codeOf(error) !== 'ENOTSUP') throw error;
-    await rename(temporary, path);
+    // Where a mount knows no hard links, the same bytes replace themselves.
+    if (knowsNoLinks(error)) return rename(temporary, path);
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
+  if (!(await isWhole(path))) return rename(temporary, path);
+  const now = new Date();
+  try {
+    await utimes(path, now, now);
+  } catch (error) {
+    // Only its owner can make a file as new; the same bytes can replace it.
+    if (codeOf(error) === 'EPERM') return rename(temporary, path);
+    if (codeOf(error) !== 'ENOENT') throw error;
+    // It was taken away meanwhile.
+    return publish(temporary, path);
+  }
+}
+
+/** Gives a file another name, unless that is taken; where a mount knows no hard links, it is renamed. */
+async function linkNew(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if (codeOf(error) === 'EEXIST') return;
+    if (!knowsNoLinks(error)) throw error;
+    if ((await statOf(to)) === undefined) await rename(from, to);
+  }
+}
+
+function knowsNoLinks(error: unknown): boolean {
+  return ['EPERM', 'ENOTSUP', 'ENOSYS'].includes(String(codeOf(error)));
 }
 
 /** Also true for one that has gone. */
@@ -151,7 +170,7 @@ async function sweep({ incoming, pathOf }: Places, before: Date): Promise<number
     const file = await statOf(path);
     if (file === undefined || file.mtime >= before) continue;
     const [, sha256] = /^([0-9a-f]{64})\./.exec(name) ?? [];
-    if (sha256 !== undefined) await link(path, pathOf(sha256)).catch(ifThere);
+    if (sha256 !== undefined) await found(linkNew(path, pathOf(sha256)));
     await rm(path, { force: true });
     swept += 1;
   }
@@ -186,11 +205,14 @@ async function writeRecord(dataDir: string, { name, text, how }: FolderRecord): 
   await mkdir(dataDir, { recursive: true });
   const path = join(dataDir, name);
   const candidate = join(dataDir, `${name}.${randomUUID()}`);
-  await writeFile(candidate, text);
-  if (how === 'over') return rename(candidate, path);
-  // A hard link fails where an earlier comer's stands already.
-  await link(candidate, path).catch(() => undefined);
-  await rm(candidate, { force: true });
+  try {
+    // Also where the record stands already: it shows that the folder can be written.
+    await writeFile(candidate, text);
+    if (how === 'over') await rename(candidate, path);
+    else await linkNew(candidate, path);
+  } finally {
+    await rm(candidate, { force: true }).catch(() => undefined);
+  }
 }
 
 const statOf = (path: string) => stat(path).catch(ifMissing);
@@ -204,10 +226,6 @@ function codeOf(error: unknown): unknown {
 
 function ifMissing(error: unknown): undefined {
   if (codeOf(error) !== 'ENOENT') throw unavailable('The data folder cannot be read', error);
-}
-
-function ifThere(error: unknown): void {
-  if (codeOf(error) !== 'EEXIST') throw error;
 }
 
 function missing(dataDir: string, sha256: string, cause: unknown): SkillmillError {

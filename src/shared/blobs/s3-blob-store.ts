@@ -48,7 +48,10 @@ export function createS3BlobStore(config: S3Config): S3BlobKeeper {
     },
     async put(source, signal) {
       signal?.throwIfAborted();
-      const { head, whole } = await readHead(source, partBytes).catch(sourceFault);
+      const { head, whole } = await readHead(source, partBytes).catch((error: unknown) => {
+        signal?.throwIfAborted();
+        throw sourceError(error);
+      });
       signal?.throwIfAborted();
       return whole === undefined ? putSmall(places, head) : putLarge(places, whole, signal);
     },
@@ -85,8 +88,8 @@ export function createS3BlobStore(config: S3Config): S3BlobKeeper {
 async function putSmall({ bucket, keyOf }: Places, bytes: Buffer): Promise<BlobInfo> {
   const sha256 = createHash('sha256').update(bytes).digest('hex');
   const key = keyOf(sha256);
-  if (await bucket.head(key)) await bucket.renew(key);
-  else await bucket.putNew(key, bytes, sha256);
+  const isThere = (await bucket.head(key)) !== undefined && (await bucket.renew(key));
+  if (!isThere) await bucket.putNew(key, bytes, sha256);
   return { sha256, sizeBytes: bytes.byteLength };
 }
 
@@ -114,8 +117,8 @@ async function putLarge(
   }
   const key = keyOf(info().sha256);
   try {
-    if (await bucket.head(key)) await bucket.renew(key);
-    else await bucket.copyNew(temporary, key);
+    const isThere = (await bucket.head(key)) !== undefined && (await bucket.renew(key));
+    if (!isThere) await bucket.copyNew(temporary, key);
   } finally {
     // What cannot be removed now is swept later.
     await bucket.remove(temporary).catch(() => undefined);
@@ -163,8 +166,4 @@ function sourceError(cause: unknown): SkillmillError {
   const message = cause instanceof Error ? cause.message : String(cause);
   const sentence = `A file could not be read to its end (${message}), so nothing of it is kept. Send it again.`;
   return new SkillmillError('BLOB_UNAVAILABLE', sentence, { cause });
-}
-
-function sourceFault(cause: unknown): never {
-  throw sourceError(cause);
 }

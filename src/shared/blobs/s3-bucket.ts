@@ -35,8 +35,8 @@ export interface S3Bucket {
   upload(key: string, source: AsyncIterable<Uint8Array>, signal?: AbortSignal): Promise<void>;
   /** Copies within the server, unless the target is there. */
   copyNew(from: string, to: string): Promise<void>;
-  /** Makes an object as new, with its own bytes. */
-  renew(key: string): Promise<void>;
+  /** Makes an object as new, with its own bytes; false when there is none. */
+  renew(key: string): Promise<boolean>;
   head(key: string): Promise<S3Object | undefined>;
   get(key: string): Promise<Readable | undefined>;
   remove(key: string): Promise<void>;
@@ -72,7 +72,7 @@ export function openS3Bucket(config: S3Config): S3Bucket {
       // S3 copies an object onto itself only when its metadata is set anew.
       const CopySource = `${Bucket}/${encodeURI(Key)}`;
       const input = { Bucket, Key, CopySource, MetadataDirective: 'REPLACE' } as const;
-      await call(client.send(new CopyObjectCommand(input)));
+      return (await found(client.send(new CopyObjectCommand(input)))) !== undefined;
     },
     async head(Key) {
       const object = await found(client.send(new HeadObjectCommand({ Bucket, Key })));
@@ -139,11 +139,13 @@ function onlyNewCalls() {
       await send(conditions ? { IfNoneMatch: '*' } : {});
     } catch (error) {
       const status = statusOf(error);
-      // 412: it is there. 409: another one is making it, with the same bytes.
-      if (status === 412 || status === 409) return;
-      if (status !== 501 || !conditions) throw error;
-      conditions = false;
-      await send({});
+      if (status === 412) return; // it is there
+      // 409: somebody makes or removes it right now, and only another try tells.
+      if ((status !== 501 && status !== 409) || !conditions) throw error;
+      if (status === 501) conditions = false;
+      await send(conditions ? { IfNoneMatch: '*' } : {}).catch((again: unknown) => {
+        if (statusOf(again) !== 412) throw again;
+      });
     }
   };
 }

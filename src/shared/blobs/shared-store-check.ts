@@ -1,5 +1,5 @@
 import { blobFolderIdKey } from '../redis/keys.js';
-import type { RedisClient } from '../redis/redis-client.js';
+import { redisError, type RedisClient } from '../redis/redis-client.js';
 
 /** Workers say so again with each sign of life; a store that no worker uses any more makes room for another. */
 const storeTtlSeconds = 600;
@@ -7,6 +7,7 @@ const storeTtlSeconds = 600;
 /**
  * Is this the blob store that the other clients and workers of this Redis use? The first comer's becomes the one
  * while it is in use; its id lies in the store and in Redis. False also when the store cannot be written.
+ * @throws SkillmillError REDIS_UNAVAILABLE
  */
 export async function isSharedStore(
   client: RedisClient,
@@ -18,8 +19,12 @@ export async function isSharedStore(
   } catch {
     return false;
   }
-  await client.set(blobFolderIdKey(), id, 'EX', storeTtlSeconds, 'NX');
-  if ((await client.get(blobFolderIdKey())) !== id) return false;
-  await client.expire(blobFolderIdKey(), storeTtlSeconds);
-  return true;
+  try {
+    await client.set(blobFolderIdKey(), id, 'EX', storeTtlSeconds, 'NX');
+    if ((await client.get(blobFolderIdKey())) !== id) return false;
+    await client.expire(blobFolderIdKey(), storeTtlSeconds);
+    return true;
+  } catch (error) {
+    throw redisError(error);
+  }
 }

@@ -17,12 +17,13 @@ export interface TieredBlobOptions {
   readonly large: BlobStore;
 }
 
-/** Small blobs in Redis, with the results' expiry; larger ones in the store behind it. */
+/** Small blobs in Redis, each kept for `ttlSeconds` after it was last put; larger ones in the store behind it. */
 export function createTieredBlobStore(options: TieredBlobOptions): BlobStore {
   const { client, tenant, ttlSeconds, large } = options;
   return {
     async put(source, signal) {
       const { head, whole } = await readHead(source, redisBlobLimitBytes);
+      signal?.throwIfAborted();
       if (whole !== undefined) return large.put(whole, signal);
       const sha256 = createHash('sha256').update(head).digest('hex');
       await client.set(blobKey(tenant, sha256), head, 'EX', ttlSeconds).catch(rethrow);

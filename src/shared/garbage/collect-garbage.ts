@@ -25,7 +25,7 @@ const unfinishedAfterMs = 86_400_000;
 
 /**
  * Removes the blobs that nothing refers to and that were last put longer ago than the grace. All is fixed before anything is
- * removed: first the time, then what there is, then what is referred to; a fault on the way there removes nothing.
+ * removed: first the time, then what there is, then what is referred to; a fault before that is known removes nothing.
  * @throws SkillmillError REDIS_UNAVAILABLE, BLOB_UNAVAILABLE, INTERNAL for a record that cannot be understood
  */
 export async function collectGarbage(options: CollectOptions): Promise<GarbageReport> {
@@ -33,7 +33,11 @@ export async function collectGarbage(options: CollectOptions): Promise<GarbageRe
   const before = new Date(Date.now() - graceSeconds * 1000);
   const small = await listSmallBlobs(client);
   const references = await findReferences(client, options.signal);
-  const storeSkipped = await whyNotOurs(options);
+  const [asked] = await Promise.allSettled([whyNotOurs(options)]);
+  // Whatever becomes of the store: what is referred to must not expire while that is out of reach.
+  const redis = await collectSmallBlobs(options, small, references);
+  if (asked.status === 'rejected') throw asked.reason;
+  const storeSkipped = asked.value;
   const store = storeSkipped === null ? await collectStore(options, references, before) : null;
   const abandoned = new Date(Math.min(before.getTime(), Date.now() - unfinishedAfterMs));
   const sweeps = storeSkipped === null && !dryRun;
@@ -43,7 +47,7 @@ export async function collectGarbage(options: CollectOptions): Promise<GarbageRe
     store,
     storeSkipped,
     unfinished: sweeps ? await keeper.sweepUnfinished(abandoned) : 0,
-    redis: await collectSmallBlobs(options, small, references),
+    redis,
   };
 }
 

@@ -67,7 +67,8 @@ export async function collectSmallBlobs(
 
 async function keep(options: SmallBlobOptions, { key }: SmallBlob): Promise<false> {
   const { client, smallTtlSeconds, dryRun = false } = options;
-  if (!dryRun) await client.expire(key, smallTtlSeconds).catch(rethrow);
+  // Never shorter: a worker may be set to keep it longer than we are.
+  if (!dryRun) await client.expire(key, smallTtlSeconds, 'GT').catch(rethrow);
   return false;
 }
 

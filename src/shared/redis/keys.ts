@@ -113,7 +113,7 @@ export function openSessionsKey(): string {
   return `${root}:open-sessions`;
 }
 
-/** Bytes of a small blob. Owner: blob store. Expires RESULT_TTL after it was last put. */
+/** Bytes of a small blob. Owner: blob store. Expires `smallBlobTtl` after it was last put or found in use. */
 export function blobKey(tenant: Tenant, sha256: string): string {
   return `${root}:${tenant}:blob:${sha256}`;
 }
@@ -149,7 +149,7 @@ export function referenceOf(key: string): Reference | undefined {
   return referring.find(([form]) => form.test(rest))?.[1];
 }
 
-/** Id of the data folder that large blobs go to. Owner: first comer, then the workers that use it. Expires 600 s after its last use. */
+/** Id of the data folder or bucket that large blobs go to. Owner: first comer, then the workers that use it. Expires 600 s after its last use. */
 export function blobFolderIdKey(): string {
   return `${root}:blob-folder-id`;
 }

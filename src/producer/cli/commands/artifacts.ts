@@ -55,6 +55,10 @@ async function fetchArtifact(
     const sentence = '--json tells of the file that --out names; add --out FILE, without --url.';
     throw new SkillmillError('INPUT_INVALID', sentence);
   }
+  if (url !== undefined && out !== '-') {
+    const sentence = '--url prints a URL and writes no file; leave --out or --url away.';
+    throw new SkillmillError('INPUT_INVALID', sentence);
+  }
   const artifacts = client.artifacts(session);
   if (url !== undefined) {
     context.stdout(`${await artifacts.signedUrl(ref, url === true ? undefined : url)}\n`);

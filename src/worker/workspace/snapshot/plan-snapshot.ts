@@ -48,7 +48,13 @@ export function planSnapshot(
     else if (entry.kind === 'file') toStore.push(entry);
     else settled.push(keptEntry(entry));
   }
-  return { settled, toStore, leftOut: replacedLayout(tree), isChanged };
+  const leftOut = [
+    ...before.leftOut.filter(({ path }) => !isBelow(path, folders)),
+    ...tree.skipped,
+    ...replacedLayout(tree),
+  ];
+  if (JSON.stringify(leftOut) !== JSON.stringify(before.leftOut)) isChanged = true;
+  return { settled, toStore, leftOut, isChanged };
 }
 
 /** What a command has put in the place of a folder that every workspace has from the start. */

@@ -103,12 +103,11 @@ export class SessionFiles {
       this.options,
     );
     const all = sorted([...plan.settled, ...entries]);
-    const sizes = usedBlobs(all, { ...before.blobs, ...blobs });
     const manifest = {
       ...before,
       entries: all,
-      blobs: sizes,
-      leftOut: [...tree.skipped, ...plan.leftOut, ...leftOut],
+      blobs: { ...before.blobs, ...blobs },
+      leftOut: [...plan.leftOut, ...leftOut],
     };
     await this.keep(manifest);
     // What was closed has been opened for reading, and so looks changed.
@@ -142,8 +141,9 @@ export class SessionFiles {
     return await overlayInputs(found, inputs, blobs);
   }
 
-  private async keep(manifest: WorkspaceManifest): Promise<void> {
+  private async keep(found: WorkspaceManifest): Promise<void> {
     const { base, blobs } = this.options;
+    const manifest = { ...found, blobs: usedBlobs(found.entries, found.blobs) };
     const { sha256 } = await blobs.put([await encodeManifest(manifest)]);
     this.inForce = Promise.resolve(manifest);
     this.saved = {
@@ -166,7 +166,8 @@ export class SessionFiles {
   private checkSize(entries: readonly (ManifestEntry | SeenEntry)[], isCut = false): void {
     const { limits } = this.options;
     if (isCut || entries.length > limits.entries) {
-      throw tooMuch('workspaceEntries', limits.entries, `more than ${limits.entries} files`);
+      const what = `more than ${limits.entries} files, folders and links`;
+      throw tooMuch('workspaceEntries', limits.entries, what);
     }
     const sizes = entries.map((entry) => ('sizeBytes' in entry ? entry.sizeBytes : 0));
     const bytes = sizes.reduce((sum, size) => sum + size, 0);
@@ -184,9 +185,10 @@ function usedBlobs(
 }
 
 function tooMuch(limit: string, value: number, what: string): SkillmillError {
+  const orRaise = limit === 'workspaceBytes' ? ', or raise SKILLMILL_WORKSPACE_MAX_MB' : '';
   return new SkillmillError(
     'LIMIT_EXCEEDED',
-    `The session’s workspace holds ${what}, more than is kept from turn to turn (${limit} ${value}). Delete files in work/ and out/ that are no longer needed, or raise SKILLMILL_WORKSPACE_MAX_MB.`,
+    `The session’s workspace holds ${what}, more than is kept from turn to turn (${limit} ${value}). Delete files in work/ and out/ that are no longer needed${orRaise}.`,
     { details: { limit, value } },
   );
 }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmod, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
@@ -119,6 +120,20 @@ describe('the files of a session', () => {
     await second.files.restore(second.sandbox, [venv]);
     await second.files.save(second.sandbox);
     expect([second.files.version, put]).toEqual([undefined, []]);
+  });
+
+  it('are told of also when all that a command left is what cannot be kept', async () => {
+    const first = await begin();
+    await writeFile(first.at('work/f'), 'work');
+    await first.files.save(first.sandbox);
+    const second = await begin({ base: first.files.version });
+    execFileSync('mkfifo', [second.at('work/pipe')]);
+    await second.files.save(second.sandbox);
+    const third = await begin({ base: second.files.version });
+    expect(await third.files.leftOut()).toMatchObject([{ path: 'work/pipe' }]);
+    await third.files.save(third.sandbox);
+    const fourth = await begin({ base: third.files.version });
+    expect(await fourth.files.leftOut()).toEqual([]);
   });
 
   it('are written anew without what is no longer used, and small blobs are put together', async () => {

@@ -35,6 +35,19 @@ describe('the inputs of a turn', () => {
     expect(await Promise.all(texts)).toEqual(['A', 'BX', 'C', '']);
   });
 
+  it('refer to no blob of an input that a later one has replaced', async () => {
+    const one = async (base: SessionFiles | undefined, text: string) => {
+      const files = new SessionFiles({
+        ...{ base: base?.version, inputs: [inline('x', text)], blobs, signal },
+        limits: { bytes: 1e9, entries: 10 },
+      });
+      await files.keepInputs();
+      return files;
+    };
+    const second = await one(await one(undefined, 'first'), 'second');
+    expect(second.version?.blobs).toEqual([sha256(Buffer.from('second'))]);
+  });
+
   it('leave a word when a command puts something in the place of their folder', async () => {
     const { at, files, sandbox } = await begin();
     await writeFile(at('work/f'), 'kept');
