@@ -592,8 +592,7 @@ hash_inputs() {
 build_arguments() {
   local registry name
   registry=$(npm config get registry 2>/dev/null || true)
-  [[ -z $registry || $registry == https://registry.npmjs.org/ ]] ||
-    printf '%s\n' --build-arg "NPM_CONFIG_REGISTRY=$registry"
+  [[ -z $registry ]] || printf '%s\n' --build-arg "NPM_CONFIG_REGISTRY=$registry"
   for name in http_proxy https_proxy no_proxy HTTP_PROXY HTTPS_PROXY NO_PROXY; do
     [[ -z ${!name:-} ]] || printf '%s\n' --build-arg "$name"
   done

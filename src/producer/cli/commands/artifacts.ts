@@ -48,17 +48,10 @@ async function fetchArtifact(
   client: Client,
   context: CommandContext,
   ref: string,
-  { session, out, url, json = false }: GetOptions,
+  options: GetOptions,
 ): Promise<void> {
-  if (out === '') throw new SkillmillError('INPUT_INVALID', '--out is empty: it names a file.');
-  if (json && (out === '-' || url !== undefined)) {
-    const sentence = '--json tells of the file that --out names; add --out FILE, without --url.';
-    throw new SkillmillError('INPUT_INVALID', sentence);
-  }
-  if (url !== undefined && out !== '-') {
-    const sentence = '--url prints a URL and writes no file; leave --out or --url away.';
-    throw new SkillmillError('INPUT_INVALID', sentence);
-  }
+  checkTarget(options);
+  const { session, out, url, json } = options;
   const artifacts = client.artifacts(session);
   if (url !== undefined) {
     context.stdout(`${await artifacts.signedUrl(ref, url === true ? undefined : url)}\n`);
@@ -73,13 +66,24 @@ async function fetchArtifact(
         `--out ${out} cannot be written: ${errorMessage(error)}.`,
       );
     });
-    if (json) context.stdout(`${JSON.stringify(artifact, null, 2)}\n`);
+    if (json === true) context.stdout(`${JSON.stringify(artifact, null, 2)}\n`);
     else
       context.stderr(printableLine(`${artifact.ref} (${artifact.sizeBytes} bytes) is in ${out}`));
     return;
   }
   if (context.stdoutIsTerminal) context.stdout(await shownText(client, artifact));
   else await context.stdoutBytes(await client.openArtifact(artifact));
+}
+
+function checkTarget({ out, url, json }: GetOptions): void {
+  const isFile = out !== '-';
+  const fault =
+    (out === '' && '--out is empty: it names a file.') ||
+    (url !== undefined &&
+      isFile &&
+      '--url prints a URL and writes no file; leave --out or --url away.') ||
+    (json === true && !isFile && '--json tells of the file that --out names; add --out FILE.');
+  if (fault !== false) throw new SkillmillError('INPUT_INVALID', fault);
 }
 
 /** For a person's eyes: what is no text would only upset the terminal. */
