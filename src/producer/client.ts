@@ -18,9 +18,14 @@ import type { GarbageReport } from '../shared/garbage/garbage-count.js';
 import { createTurnQueue } from '../shared/queue/turn-queue.js';
 import { closeRedis, connectRedis, requireRedis } from '../shared/redis/redis-client.js';
 import { readTurn } from '../shared/results/turn-store.js';
+import { cancelTurn, type CancelOutcome } from '../shared/turns/cancel-turn.js';
+import {
+  enqueueTurn,
+  type EnqueueContext,
+  type EnqueuedTurn,
+} from '../shared/turns/enqueue-turn.js';
+import { retryTurn } from '../shared/turns/retry-turn.js';
 import { readUsage, type UsageQuery, type UsageReport } from '../shared/usage/usage-report.js';
-import { cancelTurn, type CancelOutcome } from './cancel-turn.js';
-import { enqueueTurn, type EnqueueContext, type EnqueuedTurn } from './enqueue-turn.js';
 import { followTurn, type FollowOptions } from './follow-turn.js';
 import { openArtifacts, type SessionArtifacts } from './session-artifacts.js';
 import { openSession, type SessionContext, type SessionHandle } from './session-handle.js';
@@ -38,7 +43,7 @@ export interface ClientOptions {
 
 /** The SDK: put turns in, follow them, get results and files out. Close it, or use `await using`. */
 export interface Client extends AsyncDisposable {
-  /** Accepts one turn. @throws SkillmillError INPUT_INVALID, BLOB_UNAVAILABLE, REDIS_UNAVAILABLE */
+  /** Accepts one turn. @throws SkillmillError INPUT_INVALID, SESSION_BUSY, BLOB_UNAVAILABLE, REDIS_UNAVAILABLE */
   enqueue(turn: TurnRequestInput): Promise<EnqueuedTurn>;
   /**
    * The turn's result, waiting for it at most `waitMs` (default: as long as it takes).
@@ -47,6 +52,11 @@ export interface Client extends AsyncDisposable {
   result(turnId: string, options?: { readonly waitMs?: number }): Promise<TurnResult>;
   /** The turn's events in order, up to and with the final one. @throws SkillmillError TURN_NOT_FOUND, REDIS_UNAVAILABLE */
   events(turnId: string, options?: FollowOptions): AsyncGenerator<TurnEvent, void, undefined>;
+  /**
+   * Tries a failed or cancelled turn again, as a new turn of its session; where nothing of the session has come after it, from where
+   * it was. @throws SkillmillError TURN_NOT_FOUND, TURN_NOT_FINISHED, INPUT_INVALID, REDIS_UNAVAILABLE
+   */
+  retry(turnId: string): Promise<EnqueuedTurn>;
   /** Ends a turn that waits; tells the worker of one that runs. @throws SkillmillError TURN_NOT_FOUND, REDIS_UNAVAILABLE */
   cancel(turnId: string): Promise<CancelOutcome>;
   /** An artifact's bytes. @throws SkillmillError BLOB_UNAVAILABLE, REDIS_UNAVAILABLE */
@@ -83,9 +93,19 @@ function openClient(config: StoreConfig): Client {
   const blobs = openBlobStore(redis, config);
   const inputs = openSharedStore(redis, config);
   const keeper = openBlobKeeper(config);
-  const context: EnqueueContext = { client: redis, queue, blobs: inputs, tenant };
+  const line = { client: redis, queue, tenant, config };
+  const context: EnqueueContext = {
+    ...line,
+    blobs: inputs,
+    interrupt: (turnId) => cancelTurn(line, turnId),
+  };
   const closing = new AbortController();
   const ready = askOnce(() => requireRedis(redis, redisUrls));
+  const known = async (turnId: string) => {
+    const id = parseTurnId(turnId);
+    await ready();
+    return id;
+  };
   let closed: Promise<void> | undefined;
 
   const { sessionTtlSeconds } = config;
@@ -96,8 +116,7 @@ function openClient(config: StoreConfig): Client {
       return enqueueTurn(context, turn);
     },
     async result(turnId, { waitMs } = {}) {
-      const id = parseTurnId(turnId);
-      await ready();
+      const id = await known(turnId);
       const { result } = await readTurn(redis, tenant, id);
       if (result !== undefined) return result;
       if (waitMs === 0) throw notFinished(id);
@@ -106,17 +125,13 @@ function openClient(config: StoreConfig): Client {
       return awaitResult(followTurn(redisUrls, tenant, id, { signal }), id);
     },
     async *events(turnId, follow = {}) {
-      const id = parseTurnId(turnId);
-      await ready();
+      const id = await known(turnId);
       const own = follow.signal === undefined ? [] : [follow.signal];
       const signal = AbortSignal.any([closing.signal, ...own]);
       yield* followTurn(redisUrls, tenant, id, { ...follow, signal });
     },
-    async cancel(turnId) {
-      const id = parseTurnId(turnId);
-      await ready();
-      return cancelTurn({ ...context, config }, id);
-    },
+    retry: (turnId) => known(turnId).then((id) => retryTurn(context, id)),
+    cancel: (turnId) => known(turnId).then((id) => cancelTurn(line, id)),
     async openArtifact(artifact) {
       await ready();
       return blobs.open(artifact.sha256);

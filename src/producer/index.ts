@@ -1,10 +1,10 @@
 /** The SDK's public names. */
 export { createClient, type Client, type ClientOptions } from './client.js';
-export type { CancelOutcome } from './cancel-turn.js';
-export type { EnqueuedTurn } from './enqueue-turn.js';
 export type { FollowOptions } from './follow-turn.js';
 export type { SessionArtifacts } from './session-artifacts.js';
 export type { SessionHandle, SessionView, WorkspaceFile } from './session-handle.js';
+export type { CancelOutcome } from '../shared/turns/cancel-turn.js';
+export type { EnqueuedTurn } from '../shared/turns/enqueue-turn.js';
 export { SkillmillError, type PublicError } from '../shared/errors/skillmill-error.js';
 export type { ErrorCode } from '../shared/errors/error-code.js';
 export type {

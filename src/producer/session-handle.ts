@@ -126,7 +126,15 @@ async function resetSession(context: SessionContext, sessionId: SessionId): Prom
   const keys = sessionKeys(tenant, sessionTag(tenant, sessionId));
   const outcome = await resetSessionScript.run(
     client,
-    [keys.session, keys.line, keys.messages, keys.skillState, keys.artifacts, keys.workspace],
+    [
+      keys.session,
+      keys.line,
+      keys.delayed,
+      keys.messages,
+      keys.skillState,
+      keys.artifacts,
+      keys.workspace,
+    ],
     [sessionTtlSeconds],
   );
   if (outcome === 'unknown') throw notFound(sessionId);

@@ -14,6 +14,7 @@ import { createUsageLedger } from '../shared/usage/usage-ledger.js';
 import { createDockerExecutor } from './executor/docker/docker-executor.js';
 import type { Executor, OnServing } from './executor/executor.js';
 import { createLocalExecutor } from './executor/local/local-executor.js';
+import { createGatedModel } from './model/gated-model.js';
 import { createOpenAiModel } from './model/openai-model.js';
 import { createNotedBlobStore } from './session/noted-blob-store.js';
 import { openSkills } from './skills/open-skills.js';
@@ -104,7 +105,7 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
         redis,
         turnKeys(tenant, turnId).blobs,
       ),
-    model: createOpenAiModel(config.model, (text) => parts.redact.text(text)),
+    model: createGatedModel(createOpenAiModel(config.model, (text) => parts.redact.text(text))),
     modelConfig: config.model,
     defaultLimits: config.worker.limits,
     skillConfig: config.skills,
@@ -115,6 +116,8 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
       ...config.store,
       callLifetimeMs: config.model.timeoutMs + callSpareMs,
     }),
+    maxAttempts: config.worker.maxAttempts,
+    maxWaits: config.worker.maxWaits,
     resultTtlSeconds: config.store.resultTtlSeconds,
     sessionTtlSeconds: config.store.sessionTtlSeconds,
     redact: parts.redact,

@@ -28,7 +28,7 @@ import { repeat } from './repeat.js';
 import { reportSkills } from './skills/report-skills.js';
 import { SandboxInventory } from './skills/sandbox-inventory.js';
 import { createSkillGate, type SkillGate } from './skills/skill-gate.js';
-import { sweepLines } from './sweep-lines.js';
+import { sweepLinesEveryMs, sweepLinesInTurn } from './sweep-lines.js';
 import { processTurn } from './turn/process-turn.js';
 import { loadToolbox } from './toolbox/load-toolbox.js';
 import { secretsOfServers } from './toolbox/mcp-spec.js';
@@ -38,7 +38,6 @@ import { collectHourly } from './collect-hourly.js';
 import { beat, isWorkerAlive, leave } from './worker-presence.js';
 
 const beatEveryMs = 10_000;
-const sweepLinesEveryMs = 5000;
 const sweepSandboxesEveryMs = 60_000;
 /** How often a worker looks whether this hour's garbage is collected. */
 const lookForGarbageEveryMs = 600_000;
@@ -201,7 +200,7 @@ async function signOfLife({ redis, workerId, blobs }: WorkerParts): Promise<void
 
 /** What a worker does beside its turns. */
 function startChores(parts: WorkerParts, queue: TurnQueue): { stop: () => Promise<void> } {
-  const { config, redis, executor, logger } = parts;
+  const { config, redis, executor, logger, workerId } = parts;
   const stop = new AbortController();
   const tell = (chore: string) => (error: unknown) =>
     logger.log('warn', `${chore} failed`, { reason: SkillmillError.from(error).message });
@@ -210,7 +209,7 @@ function startChores(parts: WorkerParts, queue: TurnQueue): { stop: () => Promis
     repeat(
       sweepLinesEveryMs,
       stop.signal,
-      () => sweepLines(redis, queue, tell('sweep of a line')),
+      () => sweepLinesInTurn(redis, queue, { workerId, onFault: tell('sweep of a line') }),
       tell('sweep of lines'),
     ),
     repeat(

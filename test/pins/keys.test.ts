@@ -23,6 +23,7 @@ import {
   shaOfBlobKey,
   skillsCountedKey,
   smallBlobPattern,
+  sweeperKey,
   tenantBudgetKeys,
   turnBudgetKeys,
   turnKeys,
@@ -49,6 +50,8 @@ it('the keys of a session', () => {
   expect(sessionKeys(tenant, tag)).toEqual({
     session: `skillmill:{acme:${tag}}:session`,
     line: `skillmill:{acme:${tag}}:line`,
+    delayed: `skillmill:{acme:${tag}}:delayed`,
+    steered: `skillmill:{acme:${tag}}:steered`,
     messages: `skillmill:{acme:${tag}}:messages`,
     skillState: `skillmill:{acme:${tag}}:skill-state`,
     artifacts: `skillmill:{acme:${tag}}:artifacts`,
@@ -59,6 +62,7 @@ it('the keys of a session', () => {
 it('the keys of a turn', () => {
   expect(turnKeys(tenant, turnId)).toEqual({
     turn: `skillmill:{acme:${tag}}:turn:${turnId}`,
+    journal: `skillmill:{acme:${tag}}:turn:${turnId}:journal`,
     events: `skillmill:{acme:${tag}}:turn:${turnId}:events`,
     blobs: `skillmill:{acme:${tag}}:turn:${turnId}:blobs`,
   });
@@ -93,6 +97,7 @@ it('the keys of a deployment', () => {
   expect(openSessionsKey()).toBe('skillmill:open-sessions');
   expect(blobKey(tenant, 'abc')).toBe('skillmill:acme:blob:abc');
   expect(blobFolderIdKey()).toBe('skillmill:blob-folder-id');
+  expect(sweeperKey()).toBe('skillmill:sweeper');
   expect(collectorKey()).toBe('skillmill:collector');
   expect(deploymentKey()).toBe('skillmill:deployment');
   expect(workerKey('w1')).toBe('skillmill:worker:w1');
@@ -107,14 +112,18 @@ it('what a collector of garbage looks for, and which keys refer to blobs', () =>
   const sha256 = 'a'.repeat(64);
   expect(shaOfBlobKey(blobKey(tenant, sha256))).toBe(sha256);
   expect(shaOfBlobKey(`skillmill:{acme:${tag}}:blob:${sha256}`)).toBeUndefined();
-  const { session, line, messages, skillState, artifacts, workspace } = sessionKeys(tenant, tag);
-  const { turn, events, blobs } = turnKeys(tenant, turnId);
+  const { session, line, delayed, steered, ...kept } = sessionKeys(tenant, tag);
+  const { messages, skillState, artifacts, workspace } = kept;
+  const { turn, journal, events, blobs } = turnKeys(tenant, turnId);
   const budgets = [
     ...[turnBudgetKeys(tenant, turnId), sessionBudgetKeys(tenant, tag)],
     ...[batchBudgetKeys(tenant, 'B.1'), tenantBudgetKeys(tenant, '2026-02')],
   ].flatMap(({ spent, calls }) => [spent, calls]);
   const { models, sessions, skills } = usageKeys(tenant, '2026-02-28');
-  const none = [session, line, messages, skillState, events, models, sessions, skills, ...budgets];
+  const none = [
+    ...[session, line, delayed, steered, messages, skillState, journal, events],
+    ...[models, sessions, skills, ...budgets],
+  ];
   for (const key of none) expect([key, referenceOf(key)]).toEqual([key, 'none']);
   const kinds = [artifacts, workspace, turn, blobs].map(referenceOf);
   expect(kinds).toEqual(['artifacts', 'workspace', 'turn', 'blobs']);

@@ -3,6 +3,8 @@ import { dump, resultTtl, SessionLine, sessionTtl } from './session-line.js';
 import { useRedis } from './use-redis.js';
 
 const redis = useRedis();
+/** A head of normal priority. */
+const at = (turnId: string) => ({ turnId, priority: 1 });
 
 describe('cancel-turn', () => {
   it('ends a turn that waits, here and now', async () => {
@@ -10,7 +12,7 @@ describe('cancel-turn', () => {
     await s.enqueue(s.turn(1));
     await s.enqueue(s.turn(2));
     const proof = await s.take(s.turn(1));
-    expect(await s.cancel(s.turn(2))).toEqual({ outcome: 'cancelled', head: s.turn(1) });
+    expect(await s.cancel(s.turn(2))).toEqual({ outcome: 'cancelled', head: at(s.turn(1)) });
     const { turn, events } = s.turnKeys(s.turn(2));
     expect(await redis.client.hmget(turn, 'status', 'result')).toEqual([
       'cancelled',
@@ -33,7 +35,7 @@ describe('cancel-turn', () => {
     const s = new SessionLine(redis.client);
     await s.enqueue(s.turn(1));
     await s.enqueue(s.turn(2));
-    expect(await s.cancel(s.turn(1))).toEqual({ outcome: 'cancelled', head: s.turn(2) });
+    expect(await s.cancel(s.turn(1))).toEqual({ outcome: 'cancelled', head: at(s.turn(2)) });
     expect(await s.cancel(s.turn(2))).toEqual({ outcome: 'cancelled', head: undefined });
   });
 
@@ -41,13 +43,13 @@ describe('cancel-turn', () => {
     const s = new SessionLine(redis.client);
     await s.enqueue(s.turn(1));
     await s.take(s.turn(1));
-    const { turn } = s.turnKeys(s.turn(1));
     const before = await dump(redis.client);
     const replies = [await s.cancel(s.turn(1)), await s.cancel(s.turn(1))];
     const requested = { outcome: 'requested', head: undefined };
     expect(replies).toEqual([requested, requested]);
-    expect(await redis.client.hget(turn, 'cancelRequested')).toBe('1');
-    await redis.client.hdel(turn, 'cancelRequested');
+    const { session } = s.keys;
+    expect(await redis.client.hget(session, 'cancelRequested')).toBe(s.turn(1));
+    await redis.client.hdel(session, 'cancelRequested');
     expect(await dump(redis.client)).toEqual(before);
   });
 
@@ -57,7 +59,7 @@ describe('cancel-turn', () => {
     await s.enqueue(s.turn(2));
     const proof = await s.take(s.turn(1));
     await s.expireLease();
-    expect(await s.cancel(s.turn(1))).toEqual({ outcome: 'cancelled', head: s.turn(2) });
+    expect(await s.cancel(s.turn(1))).toEqual({ outcome: 'cancelled', head: at(s.turn(2)) });
     const before = await dump(redis.client);
     expect(await s.renew(s.turn(1), proof)).toBe('lost');
     expect(await s.append(s.turn(1), proof, [{ type: 'late' }])).toBe(-1);
@@ -124,6 +126,28 @@ describe('cancel-turn', () => {
     expect(await ttls()).toEqual(kept.map(() => -1));
     await s.cancel(s.turn(3));
     for (const ttl of await ttls()) expect(ttl > resultTtl && ttl <= sessionTtl).toBe(true);
+  });
+
+  it('ends a turn that is delayed, and one that is to join another', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const proof = await s.take(s.turn(1));
+    await s.accept(s.turn(2), { delayMs: 60_000 });
+    await s.accept(s.turn(3), { onBusy: 'steer' });
+    expect(await s.cancel(s.turn(2))).toEqual({ outcome: 'cancelled', head: at(s.turn(1)) });
+    expect((await s.cancel(s.turn(3))).outcome).toBe('cancelled');
+    expect(await redis.client.exists(s.keys.delayed, s.keys.steered)).toBe(0);
+    expect(await s.commit(s.turn(1), proof)).toEqual({ outcome: 'committed', head: undefined });
+  });
+
+  it('asks for a new result when somebody has got further meanwhile', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await redis.client.rpush(s.turnKeys(s.turn(1)).journal, '{}');
+    const before = await dump(redis.client);
+    expect((await s.cancel(s.turn(1), '{}', [], 0)).outcome).toBe('changed');
+    expect(await dump(redis.client)).toEqual(before);
+    expect((await s.cancel(s.turn(1), '{}', [], 1)).outcome).toBe('cancelled');
   });
 
   it('works when Redis has forgotten its scripts', async () => {

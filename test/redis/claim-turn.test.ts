@@ -9,7 +9,13 @@ describe('claim-turn', () => {
     const s = new SessionLine(redis.client);
     await s.enqueue(s.turn(1));
     const claim = await s.claim(s.turn(1), 'n1', 'w1');
-    expect(claim).toMatchObject({ outcome: 'claimed', token: 1, attempt: 1, handOvers: 0 });
+    expect(claim).toMatchObject({
+      outcome: 'claimed',
+      token: 1,
+      attempt: 1,
+      fruitless: 1,
+      throttled: 0,
+    });
     expect(await redis.client.hgetall(s.keys.session)).toMatchObject({
       leaseTurn: s.turn(1),
       leaseNonce: 'n1',
@@ -58,18 +64,20 @@ describe('claim-turn', () => {
     await s.expireLease();
     const second = await s.claim(s.turn(1), 'n2', 'w2');
     if (first.outcome !== 'claimed' || second.outcome !== 'claimed') throw new Error('no claim');
-    expect(second).toEqual({ ...first, token: 2, attempt: 2, now: second.now });
+    expect(second).toEqual({ ...first, token: 2, attempt: 2, fruitless: 2, now: second.now });
     expect(second.now).toBeGreaterThanOrEqual(second.startedAt);
     expect(await s.renew(s.turn(1), { token: 1, nonce: 'n1' })).toBe('lost');
     expect(await s.renew(s.turn(1), { token: 2, nonce: 'n2' })).toBe('held');
   });
 
-  it('tells hand-overs from attempts that were lost', async () => {
+  it('counts claims that came to nothing, and waits for an endpoint apart from them', async () => {
     const s = new SessionLine(redis.client);
     await s.enqueue(s.turn(1));
     await s.release(s.turn(1), await s.take(s.turn(1), 'n1'), 'hand_over');
     await s.release(s.turn(1), await s.take(s.turn(1), 'n2'), 'retry');
-    expect(await s.claim(s.turn(1), 'n3')).toMatchObject({ attempt: 3, handOvers: 1, token: 3 });
+    await s.release(s.turn(1), await s.take(s.turn(1), 'n3'), 'throttled');
+    const counts = { attempt: 4, fruitless: 2, throttled: 1, token: 4 };
+    expect(await s.claim(s.turn(1), 'n4')).toMatchObject(counts);
   });
 
   it('raises the token over turns too', async () => {
@@ -108,6 +116,37 @@ describe('claim-turn', () => {
     await s.enqueue(s.turn(1));
     await s.take(s.turn(1));
     await redis.client.script('FLUSH');
-    expect((await s.claim(s.turn(1))).outcome).toBe('held');
+    expect((await s.claim(s.turn(1), 'n2')).outcome).toBe('held');
+  });
+
+  it('gives a claim that is sent again the same answer', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const first = await s.claim(s.turn(1), 'n1');
+    const before = await dump(redis.client);
+    expect(await s.claim(s.turn(1), 'n1')).toEqual({ ...first, now: expect.any(Number) as number });
+    expect(await dump(redis.client)).toEqual(before);
+  });
+
+  it('waits for a pause that the attempt before asked for', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.release(s.turn(1), await s.take(s.turn(1), 'n1'), 'throttled', 60_000);
+    expect((await s.claim(s.turn(1), 'n2')).outcome).toBe('held');
+    await redis.client.hset(s.turnKeys(s.turn(1)).turn, 'notBefore', 1);
+    expect((await s.claim(s.turn(1), 'n2')).outcome).toBe('claimed');
+  });
+
+  it('leaves a delayed turn alone until it is due; then it stands behind those that came before', async () => {
+    const s = new SessionLine(redis.client);
+    const accepted = await s.accept(s.turn(1), { delayMs: 60_000 });
+    expect(accepted).toMatchObject({ outcome: 'accepted', position: 0 });
+    expect((await s.claim(s.turn(1))).outcome).toBe('delayed');
+    await s.enqueue(s.turn(2));
+    await s.fallDue(s.turn(1));
+    expect(await s.claim(s.turn(1))).toEqual({ outcome: 'waiting' });
+    expect(await s.line()).toEqual([s.turn(2), s.turn(1)]);
+    const reply = await s.commit(s.turn(2), await s.take(s.turn(2)));
+    expect(reply.head).toEqual({ turnId: s.turn(1), priority: 1 });
   });
 });

@@ -55,7 +55,7 @@ describe('commit-turn', () => {
       expect(ttl > resultTtl && ttl <= sessionTtl, key).toBe(true);
     }
     const expiring = await Promise.all(
-      (await redis.client.keys('*')).map((k) => redis.client.ttl(k)),
+      (await redis.client.keys('skillmill:{*')).map((k) => redis.client.ttl(k)),
     );
     expect(expiring).not.toContain(-1);
   });
@@ -64,7 +64,7 @@ describe('commit-turn', () => {
     const s = new SessionLine(redis.client);
     for (const n of [1, 2, 3]) await s.enqueue(s.turn(n));
     const reply = await s.commit(s.turn(1), await s.take(s.turn(1)), everything);
-    expect(reply).toEqual({ outcome: 'committed', head: s.turn(2) });
+    expect(reply).toEqual({ outcome: 'committed', head: { turnId: s.turn(2), priority: 1 } });
     expect(await s.line()).toEqual([s.turn(2), s.turn(3)]);
     expect(await redis.client.ttl(s.keys.session)).toBe(-1);
     expect(await redis.client.ttl(s.keys.messages)).toBe(-1);
@@ -135,6 +135,52 @@ describe('commit-turn', () => {
     expect((await s.commit(s.turn(1), now, { result: '"new"' })).outcome).toBe('committed');
     expect((await s.commit(s.turn(1), old, { result: '"old"' })).outcome).toBe('already');
     expect(await redis.client.hget(s.turnKeys(s.turn(1)).turn, 'result')).toBe('"new"');
+  });
+
+  it('does not complete while a message that joins the turn is unread, and fails all the same', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.enqueue(s.turn(2));
+    const proof = await s.take(s.turn(1));
+    const joined = await s.accept(s.turn(3), { onBusy: 'steer' });
+    expect(joined).toMatchObject({ outcome: 'accepted', position: 0 });
+    const before = await dump(redis.client);
+    expect((await s.commit(s.turn(1), proof, everything)).outcome).toBe('unread');
+    expect(await dump(redis.client)).toEqual(before);
+    const reply = await s.commit(s.turn(1), proof, { status: 'failed' });
+    expect(reply.outcome).toBe('committed');
+    expect(await s.line(), 'the message is a turn again, in its place').toEqual([
+      s.turn(2),
+      s.turn(3),
+    ]);
+  });
+
+  it('names the next head’s priority, and keeps the order whatever it is', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.accept(s.turn(2), { priority: 2 });
+    await s.accept(s.turn(3), { priority: 0 });
+    const first = await s.commit(s.turn(1), await s.take(s.turn(1)));
+    expect(first.head).toEqual({ turnId: s.turn(2), priority: 2 });
+    const second = await s.commit(s.turn(2), await s.take(s.turn(2), 'n2'));
+    expect(second.head).toEqual({ turnId: s.turn(3), priority: 0 });
+  });
+
+  it('drops the journal of a completed turn, and keeps that of a failed one as long as the result', async () => {
+    const s = new SessionLine(redis.client);
+    for (const [n, status] of [
+      [1, 'completed'],
+      [2, 'failed'],
+    ] as const) {
+      await s.enqueue(s.turn(n));
+      const { journal } = s.turnKeys(s.turn(n));
+      const proof = await s.take(s.turn(n), `n${n}`);
+      await redis.client.rpush(journal, '{}');
+      await s.commit(s.turn(n), proof, { status });
+      const ttl = await redis.client.ttl(journal);
+      if (status === 'completed') expect(ttl).toBe(-2);
+      else expect(ttl > 0 && ttl <= resultTtl).toBe(true);
+    }
   });
 
   it('answers already the second time, whatever the proof, and changes nothing', async () => {

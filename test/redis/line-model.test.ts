@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { acts, LineModel, type RealLine } from './line-model.js';
-import { SessionLine } from './session-line.js';
+import { acts, type RealLine } from './line-acts.js';
+import { LineModel } from './line-model.js';
+import { SessionLine, type Release } from './session-line.js';
 import { useRedis } from './use-redis.js';
 
 const redis = useRedis();
+
+/** `MODEL_RUNS=2000` is the whole check. */
+const runs = Number(process.env['MODEL_RUNS'] ?? '200');
 
 type Name = keyof typeof acts;
 type Command = fc.AsyncCommand<LineModel, RealLine>;
@@ -12,6 +16,11 @@ type Command = fc.AsyncCommand<LineModel, RealLine>;
 /** Whom an act needs before it can be done. */
 const needs: Record<Name, (model: Readonly<LineModel>) => boolean> = {
   enqueue: () => true,
+  reject: () => true,
+  interrupt: () => true,
+  steer: () => true,
+  delay: () => true,
+  fallDue: () => true,
   enqueueAgain: (model) => model.turns.length > 0,
   claim: (model) => model.turns.length > 0,
   expire: () => true,
@@ -25,7 +34,7 @@ const needs: Record<Name, (model: Readonly<LineModel>) => boolean> = {
 
 const command = (name: Name) =>
   fc
-    .tuple(fc.nat(50), fc.constantFrom('hand_over' as const, 'retry' as const))
+    .tuple(fc.nat(50), fc.constantFrom<Release>('hand_over', 'retry', 'throttled'))
     .map(([n, why]): Command => ({
       check: needs[name],
       async run(model, real) {
@@ -38,14 +47,23 @@ const command = (name: Name) =>
 
 /** Redis holds what the model says: the same line, the same lease, the first result of each turn. */
 async function agree(model: LineModel, { redis: client, session }: RealLine): Promise<void> {
-  expect(await session.line()).toEqual(model.line.map((turn) => turn.id));
-  const [turn, nonce] = await client.hmget(session.keys.session, 'leaseTurn', 'leaseNonce');
-  expect(turn ?? undefined).toBe(model.lease?.turn.id);
-  expect(nonce ?? undefined).toBe(model.lease?.nonce);
-  for (const { id, result } of model.turns) {
-    expect((await client.hget(session.turnKeys(id).turn, 'result')) ?? undefined).toBe(result);
-  }
+  const { keys } = session;
+  const asked = [
+    client.zrange(keys.line, 0, -1),
+    client.zrange(keys.delayed, 0, -1),
+    client.zrange(keys.steered, 0, -1),
+    client.hmget(keys.session, 'leaseTurn', 'leaseNonce', 'begun', 'cancelRequested'),
+    Promise.all(model.turns.map(({ id }) => client.hget(session.turnKeys(id).turn, 'result'))),
+  ];
+  const idsOf = (turns: readonly { id: string }[]) => turns.map((turn) => turn.id);
+  expect(await Promise.all(asked)).toEqual([
+    ...[idsOf(model.line), idsOf(model.delayed), idsOf(model.steered)],
+    [model.lease?.turn.id, model.lease?.nonce, model.begun?.id, model.cancelling?.id].map(orNull),
+    model.turns.map(({ result }) => orNull(result)),
+  ]);
 }
+
+const orNull = (value: string | undefined) => value ?? null;
 
 /** Each turn's events rise by one, and exactly one of them is final and the last, when the turn has its result. */
 async function eventsAreWhole(model: LineModel, { session }: RealLine): Promise<void> {
@@ -66,17 +84,17 @@ const names: Name[] = [
 ];
 
 it('a session does what its model says, whatever happens in whatever order', async () => {
-  let runs = 0;
-  const steps = fc.commands(names.map(command), { maxCommands: 30, size: 'max' });
+  let made = 0;
+  const steps = fc.commands(names.map(command), { maxCommands: 50, size: 'max' });
   const property = fc.asyncProperty(steps, async (commands) => {
     const model = new LineModel();
-    runs += 1;
-    const session = new SessionLine(redis.client, `run-${runs}`);
+    made += 1;
+    const session = new SessionLine(redis.client, `run-${made}`);
     const real = { redis: redis.client, session };
     await fc.asyncModelRun(() => ({ model, real }), commands);
     await eventsAreWhole(model, real);
   });
-  await fc.assert(property, { numRuns: 100 });
+  await fc.assert(property, { numRuns: runs });
 });
 
 it('whoever asks at once, a line of turns ends in order with one result each', async () => {

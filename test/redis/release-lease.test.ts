@@ -6,19 +6,24 @@ const redis = useRedis();
 
 describe('release-lease', () => {
   it.each([
-    ['hand_over', '1'],
-    ['retry', null],
-  ] as const)('gives the turn back at once (%s)', async (why, handOvers) => {
+    ['hand_over', '0', null],
+    ['retry', '1', null],
+    ['throttled', '0', '1'],
+  ] as const)('gives the turn back at once (%s)', async (why, fruitless, throttled) => {
     const s = new SessionLine(redis.client);
     await s.enqueue(s.turn(1));
     const proof = await s.take(s.turn(1));
     expect(await s.release(s.turn(1), proof, why)).toBe(1);
     const { turn } = s.turnKeys(s.turn(1));
-    expect(await redis.client.hmget(turn, 'status', 'handOvers')).toEqual(['queued', handOvers]);
+    const fields = await redis.client.hmget(turn, 'status', 'fruitless', 'throttled');
+    expect(fields).toEqual(['queued', fruitless, throttled]);
+    expect((await s.events(s.turn(1))).at(-1)?.body).toEqual({ type: 'released' });
     expect(Object.keys(await redis.client.hgetall(s.keys.session)).sort()).toEqual([
+      'begun',
       'leaseToken',
       'sessionId',
       'tenant',
+      'tickets',
     ]);
     expect(await s.line()).toEqual([s.turn(1)]);
     expect((await s.claim(s.turn(1), 'n2')).outcome).toBe('claimed');

@@ -8,7 +8,10 @@ const redis = useRedis();
 const reset = ({ keys }: SessionLine) =>
   resetSessionScript.run(
     redis.client,
-    [keys.session, keys.line, keys.messages, keys.skillState, keys.artifacts, keys.workspace],
+    [
+      ...[keys.session, keys.line, keys.delayed],
+      ...[keys.messages, keys.skillState, keys.artifacts, keys.workspace],
+    ],
     [sessionTtl],
   );
 
@@ -27,7 +30,7 @@ it('forgets what is kept, but never the fencing token', async () => {
   );
   expect(left).toBe(0);
   expect(await redis.client.hgetall(keys.session)).toEqual({
-    ...{ sessionId: 's1', tenant: 'acme', leaseToken: String(old.token) },
+    ...{ sessionId: 's1', tenant: 'acme', leaseToken: String(old.token), tickets: '1' },
   });
   const expires = await redis.client.ttl(keys.session);
   expect(expires > 0 && expires <= sessionTtl).toBe(true);

@@ -12,8 +12,10 @@ import { cancelTurnScript } from '../../src/shared/redis/scripts/cancel-turn.js'
 import { claimTurnScript } from '../../src/shared/redis/scripts/claim-turn.js';
 import { commitTurnScript } from '../../src/shared/redis/scripts/commit-turn.js';
 import { enqueueTurnScript } from '../../src/shared/redis/scripts/enqueue-turn.js';
+import { markSessionScript } from '../../src/shared/redis/scripts/mark-session.js';
 import { releaseLeaseScript } from '../../src/shared/redis/scripts/release-lease.js';
 import { renewLeaseScript } from '../../src/shared/redis/scripts/renew-lease.js';
+import { sessionTurnKeys } from '../../src/shared/redis/scripts/session-turn-keys.js';
 import { settleInputsScript } from '../../src/shared/redis/scripts/settle-inputs.js';
 
 export const tenant = tenantSchema.parse('acme');
@@ -27,6 +29,17 @@ export interface Proof {
   readonly nonce: string;
 }
 
+export type Release = 'hand_over' | 'retry' | 'throttled';
+
+export interface AcceptOptions {
+  readonly request?: string;
+  readonly priority?: number;
+  readonly delayMs?: number;
+  readonly onBusy?: 'queue' | 'reject' | 'interrupt' | 'steer';
+  readonly markedAt?: number;
+  readonly retryOf?: TurnId;
+}
+
 export interface CommitParts {
   readonly status?: string;
   readonly result?: string;
@@ -37,9 +50,9 @@ export interface CommitParts {
   readonly workspace?: string;
 }
 
-/** Everything that Redis holds, key by key, the times of lease and acceptance included; for "nothing was written". */
+/** Everything that Redis holds of sessions, key by key, the times of lease and acceptance included; for "nothing was written". */
 export async function dump(redis: Redis): Promise<Record<string, string | undefined>> {
-  const keys = (await redis.keys('*')).sort();
+  const keys = (await redis.keys('skillmill:{*')).sort();
   const values = await Promise.all(
     keys.map(async (key) => [key, (await redis.dumpBuffer(key)).toString('base64')] as const),
   );
@@ -68,19 +81,39 @@ export class SessionLine {
     return turnKeys(tenant, turnId);
   }
 
-  /** A client of its own may be given, to run on another connection. */
-  enqueue(turnId: TurnId, request = '{}'): Promise<number> {
-    const { session, line, messages, skillState, artifacts, workspace } = this.keys;
-    const { turn, events } = turnKeys(tenant, turnId);
+  /** The place in the line of a turn that waits its turn. */
+  async enqueue(turnId: TurnId, request = '{}'): Promise<number> {
+    return (await this.accept(turnId, { request })).position;
+  }
+
+  async accept(turnId: TurnId, options: AcceptOptions = {}) {
+    const { request = '{}', priority = 1, delayMs = 0, onBusy = 'queue', retryOf } = options;
+    const ended = retryOf === undefined ? undefined : turnKeys(tenant, retryOf);
+    const markedAt = options.markedAt ?? (await this.mark());
     return enqueueTurnScript.run(
       this.redis,
-      [session, line, turn, events, messages, skillState, artifacts, workspace],
-      [turnId, this.sessionId, tenant, request],
+      [
+        ...this.all(turnId),
+        ...(ended === undefined ? [] : [ended.turn, ended.journal, ended.blobs]),
+      ],
+      [
+        ...[turnId, this.sessionId, tenant, request, priority, delayMs, onBusy],
+        ...[markedAt, retryOf ?? ''],
+      ],
+    );
+  }
+
+  /** Marks the session as open; the mark's time. */
+  mark(): Promise<number> {
+    return markSessionScript.run(
+      this.redis,
+      ['skillmill:open-sessions'],
+      [`${tenant}/${this.tag}`],
     );
   }
 
   claim(turnId: TurnId, nonce = 'nonce-1', worker = 'w1') {
-    return claimTurnScript.run(this.redis, this.four(turnId), [turnId, worker, nonce, leaseMs]);
+    return claimTurnScript.run(this.redis, this.all(turnId), [turnId, worker, nonce, leaseMs]);
   }
 
   /** Claims a turn that can be claimed. */
@@ -90,9 +123,12 @@ export class SessionLine {
     return { token: claim.token, nonce };
   }
 
-  renew(turnId: TurnId, proof: Proof) {
-    const keys = [this.keys.session, turnKeys(tenant, turnId).turn];
-    return renewLeaseScript.run(this.redis, keys, [proof.token, proof.nonce, leaseMs]);
+  renew(_turnId: TurnId, proof: Proof) {
+    return renewLeaseScript.run(
+      this.redis,
+      [this.keys.session],
+      [proof.token, proof.nonce, leaseMs],
+    );
   }
 
   settleInputs(turnId: TurnId, proof: Proof, request: string) {
@@ -100,9 +136,13 @@ export class SessionLine {
     return settleInputsScript.run(this.redis, keys, [proof.token, proof.nonce, request]);
   }
 
-  release(turnId: TurnId, proof: Proof, why: 'hand_over' | 'retry') {
-    const keys = [this.keys.session, turnKeys(tenant, turnId).turn];
-    return releaseLeaseScript.run(this.redis, keys, [proof.token, proof.nonce, why]);
+  release(turnId: TurnId, proof: Proof, why: Release = 'retry', pauseMs = 0) {
+    const { turn, events } = turnKeys(tenant, turnId);
+    return releaseLeaseScript.run(
+      this.redis,
+      [this.keys.session, turn, events],
+      [proof.token, proof.nonce, why, pauseMs, '{"type":"released"}'],
+    );
   }
 
   append(turnId: TurnId, proof: Proof, bodies: readonly object[]) {
@@ -115,28 +155,32 @@ export class SessionLine {
   commit(turnId: TurnId, proof: Proof, parts: CommitParts = {}) {
     const { messages = [], state = {}, artifacts = [] } = parts;
     const counted = (items: readonly string[]) => [items.length, ...items];
-    const { keys } = this;
-    return commitTurnScript.run(
-      this.redis,
-      [...this.seven(turnId), keys.workspace, turnKeys(tenant, turnId).blobs],
-      [
-        ...[proof.token, proof.nonce, turnId, parts.status ?? 'completed'],
-        ...[parts.result ?? '{"n":1}', resultTtl, sessionTtl],
-        parts.workspace ?? '',
-        ...counted(messages),
-        ...(state === 'as it is' ? [-1] : counted(Object.entries(state).flat())),
-        ...counted(artifacts),
-      ],
-    );
+    return commitTurnScript.run(this.redis, this.all(turnId), [
+      ...[proof.token, proof.nonce, turnId, parts.status ?? 'completed'],
+      ...[parts.result ?? '{"n":1}', resultTtl, sessionTtl],
+      parts.workspace ?? '',
+      ...counted(messages),
+      ...(state === 'as it is' ? [-1] : counted(Object.entries(state).flat())),
+      ...counted(artifacts),
+    ]);
   }
 
-  cancel(turnId: TurnId, result = '{"cancelled":true}', messages: readonly string[] = []) {
-    const { keys } = this;
-    return cancelTurnScript.run(
-      this.redis,
-      [...this.seven(turnId), keys.workspace],
-      [turnId, result, resultTtl, sessionTtl, ...messages],
-    );
+  async cancel(
+    turnId: TurnId,
+    result = '{"cancelled":true}',
+    messages: readonly string[] = [],
+    journal?: number,
+  ) {
+    const length = journal ?? (await this.redis.llen(turnKeys(tenant, turnId).journal));
+    return cancelTurnScript.run(this.redis, this.all(turnId), [
+      ...[turnId, result, length, resultTtl, sessionTtl, ...messages],
+    ]);
+  }
+
+  /** As if a delayed turn's time had come. */
+  async fallDue(turnId: TurnId): Promise<void> {
+    const score = Number(await this.redis.zscore(this.keys.delayed, turnId));
+    await this.redis.zadd(this.keys.delayed, 'XX', score % 4, turnId);
   }
 
   /** As if the holder had not renewed for the lease's time. */
@@ -145,7 +189,7 @@ export class SessionLine {
   }
 
   async line(): Promise<string[]> {
-    return this.redis.lrange(this.keys.line, 0, -1);
+    return this.redis.zrange(this.keys.line, 0, -1);
   }
 
   /** A turn's published events: stream ids and parsed bodies. */
@@ -157,14 +201,8 @@ export class SessionLine {
     }));
   }
 
-  private seven(turnId: TurnId): string[] {
-    const { messages, skillState, artifacts } = this.keys;
-    return [...this.four(turnId), messages, skillState, artifacts];
-  }
-
-  private four(turnId: TurnId): string[] {
-    const { turn, events } = turnKeys(tenant, turnId);
-    return [this.keys.session, this.keys.line, turn, events];
+  private all(turnId: TurnId): string[] {
+    return sessionTurnKeys({ ...this.keys, ...turnKeys(tenant, turnId) });
   }
 }
 

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createFolderBlobStore } from '../../src/shared/blobs/folder-blob-store.js';
-import { enqueueTurn } from '../../src/producer/enqueue-turn.js';
+import { enqueueTurn } from '../../src/shared/turns/enqueue-turn.js';
 import { createTurnQueue, type TurnQueue } from '../../src/shared/queue/turn-queue.js';
 import { sweepLines } from '../../src/worker/sweep-lines.js';
 import { SessionLine, tenant } from './session-line.js';
@@ -22,14 +22,16 @@ function openQueue(): { queue: TurnQueue; added: string[] } {
     await queue.close();
     client.disconnect();
   });
-  const addHead: TurnQueue['addHead'] = async (ofTenant, sessionId, head) => {
-    added.push(head);
-    await queue.addHead(ofTenant, sessionId, head);
+  const add: TurnQueue['add'] = async (pointer, options) => {
+    added.push(pointer.turnId);
+    await queue.add(pointer, options);
   };
-  return { queue: { ...queue, addHead }, added };
+  return { queue: { ...queue, add }, added };
 }
 
-const remember = (s: SessionLine) => redis.client.sadd(open, `${tenant}/${s.tag}`);
+const remember = (s: SessionLine) => s.mark();
+/** As if the session had been marked long ago. */
+const age = (s: SessionLine) => redis.client.zadd(open, 1, `${tenant}/${s.tag}`);
 
 describe('sweepLines', () => {
   it('gives the head of a line a job that has none, and only the head', async () => {
@@ -46,7 +48,7 @@ describe('sweepLines', () => {
       waiting: 1,
       running: 0,
     });
-    expect(await redis.client.smembers(open)).toEqual([`${tenant}/${s.tag}`]);
+    expect(await redis.client.zrange(open, 0, -1)).toEqual([`${tenant}/${s.tag}`]);
   });
 
   it('forgets a session whose line is empty', async () => {
@@ -55,6 +57,9 @@ describe('sweepLines', () => {
     await remember(s);
     await s.enqueue(s.turn(1));
     await s.commit(s.turn(1), await s.take(s.turn(1)));
+    await sweepLines(redis.client, queue, noFault);
+    expect(await redis.client.exists(open), 'a producer may be about to enqueue').toBe(1);
+    await age(s);
     await sweepLines(redis.client, queue, noFault);
     expect(await redis.client.exists(open)).toBe(0);
     expect(added).toEqual([]);
@@ -66,9 +71,10 @@ describe('sweepLines', () => {
     await Promise.all(sessions.map(remember));
     const waiting = sessions.filter((_, n) => n % 3 === 0);
     await Promise.all(waiting.map((s) => s.enqueue(s.turn(1))));
+    await Promise.all(sessions.map(age));
     await sweepLines(redis.client, queue, noFault);
     expect(new Set(added)).toEqual(new Set(waiting.map((s) => s.turn(1))));
-    expect(await redis.client.scard(open)).toBe(waiting.length);
+    expect(await redis.client.zcard(open)).toBe(waiting.length);
   });
 
   it('does nothing when no session is open', async () => {
@@ -80,7 +86,7 @@ describe('sweepLines', () => {
   it('goes on behind an entry that it does not understand, and tells of it', async () => {
     const { queue, added } = openQueue();
     const s = new SessionLine(redis.client);
-    await redis.client.sadd(open, 'nonsense');
+    await redis.client.zadd(open, 1, 'nonsense');
     await remember(s);
     await s.enqueue(s.turn(1));
     const faults: unknown[] = [];
@@ -94,6 +100,7 @@ describe('sweepLines', () => {
     const producer = {
       ...{ client: redis.client, tenant, blobs: createFolderBlobStore('/nowhere') },
       queue: { ...queue, add: () => Promise.reject(new Error('the producer died')) },
+      interrupt: () => Promise.resolve(),
     };
     const accepting = new AbortController();
     const sweeps = (async () => {
@@ -107,5 +114,26 @@ describe('sweepLines', () => {
     await sweeps;
     await sweepLines(redis.client, queue, noFault);
     expect(new Set(added).size).toBe(200);
+  });
+
+  it('gives a turn that is not due a job that comes when it is', async () => {
+    const { queue, added } = openQueue();
+    const s = new SessionLine(redis.client);
+    await s.accept(s.turn(1), { delayMs: 3_600_000 });
+    await sweepLines(redis.client, queue, noFault);
+    expect(added).toEqual([s.turn(1)]);
+    expect(await redis.client.zcard('{skillmill-queue}:turns:delayed')).toBe(1);
+  });
+
+  it('leaves a turn alone that a worker runs', async () => {
+    const { queue, added } = openQueue();
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.take(s.turn(1));
+    await sweepLines(redis.client, queue, noFault);
+    expect(added).toEqual([]);
+    await s.expireLease();
+    await sweepLines(redis.client, queue, noFault);
+    expect(added).toEqual([s.turn(1)]);
   });
 });

@@ -9,6 +9,7 @@ import { tenant } from './session-line.js';
 import { jobCounts, useRedis } from './use-redis.js';
 
 const redis = useRedis();
+const normal = { priority: 1 };
 const sessionId = sessionIdSchema.parse('s1');
 const pointer = (): TurnPointer => ({ tenant, sessionId, turnId: makeTurnId(tenant, sessionId) });
 
@@ -41,7 +42,7 @@ describe('turn queue', () => {
   it('takes a turn id as a job’s id, and hands the pointer over', async () => {
     const { queue, consume } = openQueue();
     const given = pointer();
-    await queue.add(given);
+    await queue.add(given, normal);
     expect(await jobCounts(redis.client)).toEqual({ waiting: 1, running: 0 });
     const got: TurnPointer[] = [];
     consume((taken) => {
@@ -57,10 +58,10 @@ describe('turn queue', () => {
   it('runs a turn once that was added twice, also as a new head', async () => {
     const { queue, consume } = openQueue();
     const [first, last] = [pointer(), pointer()];
-    await queue.add(first);
-    await queue.add(first);
-    await queue.addHead(tenant, sessionId, first.turnId);
-    await queue.add(last);
+    await queue.add(first, normal);
+    await queue.add(first, normal);
+    await queue.addHead(tenant, sessionId, { turnId: first.turnId, ...normal });
+    await queue.add(last, normal);
     const got: string[] = [];
     consume(({ turnId }) => {
       got.push(turnId);
@@ -68,6 +69,24 @@ describe('turn queue', () => {
     });
     await eventually('the last turn', () => got.includes(last.turnId) || undefined);
     expect(got).toEqual([first.turnId, last.turnId]);
+  });
+
+  it('takes high before normal before low, and none that is not due', async () => {
+    const { queue, consume } = openQueue();
+    const [low, normalOne, high, later] = [pointer(), pointer(), pointer(), pointer()];
+    await queue.add(later, { priority: 0, delayMs: 3_600_000 });
+    await queue.add(low, { priority: 2 });
+    await queue.add(normalOne, normal);
+    await queue.add(high, { priority: 0 });
+    expect(await queue.has(later.turnId)).toBe(true);
+    expect(await queue.has(pointer().turnId)).toBe(false);
+    const got: string[] = [];
+    consume(({ turnId }) => {
+      got.push(turnId);
+      return Promise.resolve({ kind: 'done' });
+    });
+    await eventually('three turns', () => (got.length === 3 ? true : undefined));
+    expect(got).toEqual([high.turnId, normalOne.turnId, low.turnId]);
   });
 
   it('runs a turn again that is added after it was done', async () => {
@@ -78,15 +97,15 @@ describe('turn queue', () => {
       runs += 1;
       return Promise.resolve({ kind: 'done' });
     });
-    await queue.add(given);
+    await queue.add(given, normal);
     await eventually('the first run', () => (runs === 1 ? empty() : undefined));
-    await queue.add(given);
+    await queue.add(given, normal);
     await eventually('the second run', () => (runs === 2 ? empty() : undefined));
   });
 
   it('refuses a head that is no turn id', async () => {
     const { queue } = openQueue();
-    expect(() => queue.addHead(tenant, sessionId, 'nonsense')).toThrow();
+    expect(() => queue.addHead(tenant, sessionId, { turnId: 'nonsense', ...normal })).toThrow();
     expect(await jobCounts(redis.client)).toEqual({ waiting: 0, running: 0 });
   });
 
@@ -100,9 +119,9 @@ describe('turn queue', () => {
       if (turnId === other.turnId) isFree = true;
       return Promise.resolve(isFree ? { kind: 'done' } : { kind: 'delay', ms: 20 });
     });
-    await queue.add(busy);
+    await queue.add(busy, normal);
     await eventually('the first try', () => (got.length > 0 ? true : undefined));
-    await queue.add(other);
+    await queue.add(other, normal);
     await eventually('an empty queue', () => (isFree ? empty() : undefined));
     expect(got.at(-1) === busy.turnId || got.at(-1) === other.turnId).toBe(true);
     expect(got.filter((turnId) => turnId === other.turnId)).toHaveLength(1);
@@ -118,12 +137,12 @@ describe('turn queue', () => {
       if (turnId === bad.turnId) throw new Error('a fault of ours');
       return Promise.resolve({ kind: 'done' });
     });
-    await queue.add(bad);
-    await queue.add(good);
+    await queue.add(bad, normal);
+    await queue.add(good, normal);
     await eventually('an empty queue', () => (got.length === 2 ? empty() : undefined));
     expect(got).toEqual([bad.turnId, good.turnId]);
     expect(warnings).toContain('a job failed; its turn will be taken up again');
-    await queue.add(bad);
+    await queue.add(bad, normal);
     await eventually('the failed turn again', () => got[2]);
   });
 
@@ -140,7 +159,7 @@ describe('turn queue', () => {
       ended.push(turnId);
       return { kind: 'done' };
     }, 2);
-    for (const each of pointers) await queue.add(each);
+    for (const each of pointers) await queue.add(each, normal);
     await eventually('two that run', () => (begun.length === 2 ? true : undefined));
     expect(await jobCounts(redis.client)).toEqual({ waiting: 1, running: 2 });
     const drained = consumer.drain();
@@ -157,7 +176,7 @@ describe('turn queue', () => {
     client.on('error', () => undefined);
     const queue = createTurnQueue(client);
     client.disconnect();
-    await expect(queue.add(pointer())).rejects.toMatchObject({ code: 'REDIS_UNAVAILABLE' });
+    await expect(queue.add(pointer(), normal)).rejects.toMatchObject({ code: 'REDIS_UNAVAILABLE' });
     await queue.close().catch(() => undefined);
   });
 });

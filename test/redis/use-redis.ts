@@ -49,9 +49,13 @@ export function useRedis(): UsedRedis {
 /** Jobs of the queue that wait or are delayed, and jobs that run, as BullMQ keeps them. */
 export async function jobCounts(redis: Redis): Promise<{ waiting: number; running: number }> {
   const base = '{skillmill-queue}:turns';
-  const [waiting, delayed] = [
+  const lists = [
     await redis.llen(`${base}:wait`),
+    await redis.zcard(`${base}:prioritized`),
     await redis.zcard(`${base}:delayed`),
   ];
-  return { waiting: waiting + delayed, running: await redis.llen(`${base}:active`) };
+  return {
+    waiting: lists.reduce((sum, length) => sum + length, 0),
+    running: await redis.llen(`${base}:active`),
+  };
 }

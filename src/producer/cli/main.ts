@@ -8,6 +8,7 @@ import { addCancelCommand } from './commands/cancel.js';
 import { addEnqueueCommand } from './commands/enqueue.js';
 import { addGcCommand } from './commands/gc.js';
 import { addResultCommand } from './commands/result.js';
+import { addRetryCommand } from './commands/retry.js';
 import { addRunCommand } from './commands/run.js';
 import { addSchemaCommand } from './commands/schema.js';
 import { addSessionCommand } from './commands/session.js';
@@ -64,6 +65,7 @@ function buildProgram(context: CommandContext, exit: Exit): Command {
   addWatchCommand(program, context, exit);
   addResultCommand(program, context, exit);
   addCancelCommand(program, context);
+  addRetryCommand(program, context, exit);
   addSessionCommand(program, context);
   addArtifactsCommand(program, context);
   addUsageCommand(program, context);

@@ -9,11 +9,13 @@ export function renderEvent(event: TurnEvent, colour: boolean): string[] {
   const paint = (style: Style, text: string) => (colour ? styleText(style, text) : text);
   switch (event.type) {
     case 'turn.queued':
-      return [
-        `queued ${event.turnId} in session ${event.sessionId}${event.position > 1 ? `, ${event.position - 1} before it` : ''}`,
-      ];
+      return [`queued ${event.turnId} in session ${event.sessionId}${placeOf(event)}`];
     case 'turn.started':
       return [`started${event.attempt > 1 ? ` again, attempt ${event.attempt}` : ''}`];
+    case 'turn.parked':
+      return ['its worker stops; another one goes on with it'];
+    case 'message.joined':
+      return [`  a message joined: ${printableLine(event.text)}`];
     case 'turn.retrying':
       return [
         paint(
@@ -46,6 +48,16 @@ export function renderEvent(event: TurnEvent, colour: boolean): string[] {
     case 'turn.cancelled':
       return [paint('red', failureLine(event.result))];
   }
+}
+
+function placeOf({
+  position,
+  delayMs,
+  joins,
+}: Extract<TurnEvent, { type: 'turn.queued' }>): string {
+  if (delayMs !== undefined) return `, due in ${seconds(delayMs)}`;
+  if (joins !== undefined) return `, to join ${joins}`;
+  return position > 1 ? `, ${position - 1} before it` : '';
 }
 
 function completedLine(

@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
-import { InvalidArgumentError, type Command } from 'commander';
-import type { TurnRequestInput } from '../../shared/contracts/index.js';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { priorities, type TurnRequestInput } from '../../shared/contracts/index.js';
 import { readFiles } from './file-arguments.js';
 
 /** The options that say what a turn is; `run` and `enqueue` share them. */
@@ -11,6 +11,10 @@ export interface TurnOptions {
   readonly model?: string;
   readonly instructions?: string;
   readonly timeout?: number;
+  readonly onBusy?: TurnRequestInput['onBusy'];
+  readonly key?: string;
+  readonly priority?: TurnRequestInput['priority'];
+  readonly delay?: number;
 }
 
 const several = (value: string, before: readonly string[] = []): readonly string[] => [
@@ -31,7 +35,23 @@ export function withTurnArguments(command: Command): Command {
     )
     .option('--model <name>', 'model for this turn')
     .option('--instructions <text>', 'system instructions for this turn')
-    .option('--timeout <seconds>', 'fail the turn after this time', parseSeconds);
+    .option('--timeout <seconds>', 'fail the turn after this time', parseSeconds)
+    .addOption(
+      new Option(
+        '--on-busy <what>',
+        'what to do when the session has a turn that waits or runs (default: queue)',
+      ).choices(['queue', 'reject', 'interrupt', 'steer']),
+    )
+    .option(
+      '--key <text>',
+      'idempotency key: the same key for the same session gives its first turn',
+    )
+    .addOption(
+      new Option('--priority <priority>', 'which sessions go first (default: normal)').choices([
+        ...priorities,
+      ]),
+    )
+    .option('--delay <seconds>', 'take its place in the line after this time', parseSeconds);
 }
 
 /** The turn request that the arguments ask for. @throws SkillmillError INPUT_INVALID naming every file that cannot be read */
@@ -46,6 +66,10 @@ export async function turnFromArguments(
     ...(options.file === undefined ? {} : { files: await readFiles(options.file) }),
     ...(options.model === undefined ? {} : { model: options.model }),
     ...(options.instructions === undefined ? {} : { instructions: options.instructions }),
+    ...(options.onBusy === undefined ? {} : { onBusy: options.onBusy }),
+    ...(options.key === undefined ? {} : { idempotencyKey: options.key }),
+    ...(options.priority === undefined ? {} : { priority: options.priority }),
+    ...(options.delay === undefined ? {} : { delayMs: Math.round(options.delay * 1000) }),
     ...(options.timeout === undefined ? {} : { limits: { turnTimeoutMs: options.timeout * 1000 } }),
   };
 }

@@ -100,6 +100,8 @@ export interface DefaultLimits {
 export interface WorkerConfig {
   readonly concurrency: number;
   readonly graceMs: number;
+  readonly maxAttempts: number;
+  readonly maxWaits: number;
   readonly limits: DefaultLimits;
   /** What a session's workspace may hold from turn to turn. */
   readonly snapshots: { readonly bytes: number; readonly entries: number };
@@ -147,6 +149,8 @@ export function sliceEnvironment(
     worker: {
       concurrency: env.SKILLMILL_CONCURRENCY,
       graceMs: env.SKILLMILL_SHUTDOWN_GRACE * 1000,
+      maxAttempts: env.SKILLMILL_MAX_ATTEMPTS,
+      maxWaits: env.SKILLMILL_MAX_WAITS,
       limits: {
         turnTimeoutMs: env.SKILLMILL_TURN_TIMEOUT * 1000,
         maxModelCalls: env.SKILLMILL_MAX_MODEL_CALLS,

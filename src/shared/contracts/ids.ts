@@ -3,7 +3,8 @@ import { customAlphabet } from 'nanoid';
 import { z } from 'zod';
 
 const alphabet = '0123456789abcdefghijklmnopqrstuvwxyz';
-const randomPart = customAlphabet(alphabet, 20);
+const randomLength = 20;
+const randomPart = customAlphabet(alphabet, randomLength);
 const tagLength = 16;
 
 /** A session's name as callers give it: 1–128 of `A-Za-z0-9._-` (DESIGN §3.1). */
@@ -34,24 +35,36 @@ export function makeSessionId(): SessionId {
   return sessionIdSchema.parse(`session_${randomPart()}`);
 }
 
+/** The session of a turn that names a key and no session: the same for the same key, so that the key finds its first turn. */
+export function sessionIdOfKey(tenant: Tenant, idempotencyKey: string): SessionId {
+  const seed = JSON.stringify([tenant, 'session', idempotencyKey]);
+  return sessionIdSchema.parse(`session_${digestPart(seed, randomLength)}`);
+}
+
 /**
  * The session's tag: it stands in every key of the session and in its turns' ids, so that a turn id alone
  * leads to the session's slot of a Redis Cluster. 16 characters of base 36 from SHA-256 hold 82 bits.
  */
 export function sessionTag(tenant: Tenant, sessionId: SessionId): string {
-  const digest = createHash('sha256').update(`${tenant}/${sessionId}`).digest();
-  let number = BigInt(`0x${digest.toString('hex')}`);
-  let tag = '';
-  for (let place = 0; place < tagLength; place += 1) {
-    tag += alphabet.charAt(Number(number % 36n));
-    number /= 36n;
-  }
-  return tag;
+  return digestPart(`${tenant}/${sessionId}`, tagLength);
 }
 
-/** A new turn's id in this session. */
-export function makeTurnId(tenant: Tenant, sessionId: SessionId): TurnId {
-  return turnIdSchema.parse(`turn_${sessionTag(tenant, sessionId)}_${randomPart()}`);
+/** A new turn's id in this session. With a seed it is the same for the same seed, which makes enqueueing it again harmless. */
+export function makeTurnId(tenant: Tenant, sessionId: SessionId, seed?: string): TurnId {
+  const own = seed === undefined ? randomPart() : digestPart(seed, randomLength);
+  return turnIdSchema.parse(`turn_${sessionTag(tenant, sessionId)}_${own}`);
+}
+
+/** SHA-256 of a text in base 36, cut. */
+function digestPart(text: string, length: number): string {
+  const digest = createHash('sha256').update(text).digest('hex');
+  let number = BigInt(`0x${digest}`);
+  let part = '';
+  while (part.length < length) {
+    part += alphabet.charAt(Number(number % 36n));
+    number /= 36n;
+  }
+  return part;
 }
 
 /** The session tag inside a turn id. */

@@ -7,9 +7,16 @@ import { publicErrorSchema, turnResultSchema } from './turn-result.js';
 const eventBodies = [
   z.object({
     type: z.literal('turn.queued'),
-    position: z.int().describe('1 is the head of its session'),
+    position: z.int().describe('1 is the head of its session; 0 is no place in the line'),
+    delayMs: z.int().optional().describe('It takes its place in the line after this'),
+    joins: turnIdSchema.optional().describe('The running turn that the message is to join'),
   }),
   z.object({ type: z.literal('turn.started'), workerId: z.string(), attempt: z.int() }),
+  z.object({
+    type: z.literal('turn.parked'),
+    reason: z.enum(['hand_over']).describe('hand_over: its worker stops, and another goes on'),
+    afterMs: z.number(),
+  }),
   z.object({
     type: z.literal('turn.retrying'),
     error: publicErrorSchema,
@@ -23,6 +30,11 @@ const eventBodies = [
   z.object({
     type: z.literal('message.discarded'),
     messageId: z.string().describe('Its deltas count for nothing: the model call is made again'),
+  }),
+  z.object({
+    type: z.literal('message.joined'),
+    from: turnIdSchema.describe('The turn whose message joined this one'),
+    text: z.string(),
   }),
   z.object({
     type: z.literal('message.completed'),

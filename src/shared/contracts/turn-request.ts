@@ -119,6 +119,9 @@ export const turnLimitsSchema = z.strictObject({
 });
 export type TurnLimits = z.infer<typeof turnLimitsSchema>;
 
+/** Most urgent first; `normal` is the default. */
+export const priorities = ['high', 'normal', 'low'] as const;
+
 /** What a caller may ask for (DESIGN §3.1). Unknown keys are refused, so that a misspelt wish is never lost in silence. */
 export const turnRequestSchema = z.strictObject({
   sessionId: sessionIdSchema
@@ -153,6 +156,28 @@ export const turnRequestSchema = z.strictObject({
     .optional()
     .describe('The answer is checked against it, and the result carries it as `parsed`'),
   limits: turnLimitsSchema.optional(),
+  onBusy: z
+    .enum(['queue', 'reject', 'interrupt', 'steer'])
+    .optional()
+    .describe(
+      'When the session has a turn that waits or runs: queue (default) waits for it, reject refuses with SESSION_BUSY, interrupt cancels the running one first, steer adds the message to the running one before its next model call (a request with more than a message is queued)',
+    ),
+  idempotencyKey: z
+    .string()
+    .min(1)
+    .max(1024)
+    .optional()
+    .describe('The same key for the same session gives back the first turn, and enqueues nothing'),
+  priority: z
+    .enum(priorities)
+    .optional()
+    .describe('Which sessions go first; never moves a turn ahead of an earlier one of its session'),
+  delayMs: z
+    .int()
+    .min(0)
+    .max(31_536_000_000)
+    .optional()
+    .describe('The turn takes its place in the line when so many milliseconds are over'),
   batchId: z
     .string()
     .regex(/^[A-Za-z0-9._-]{1,128}$/, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ -')

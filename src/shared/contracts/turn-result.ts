@@ -66,6 +66,10 @@ export const turnResultSchema = z.object({
   skills: z
     .array(z.object({ name: z.string(), digest: z.string() }))
     .describe('Loaded or run in this turn'),
+  retryOf: turnIdSchema.optional().describe('The ended turn that this one tried again'),
+  mergedInto: turnIdSchema
+    .optional()
+    .describe('The running turn that this message joined; the answer is that one’s'),
   metadata: z.record(z.string(), z.string()),
 });
 export type TurnResult = z.infer<typeof turnResultSchema>;

@@ -24,29 +24,58 @@ export interface TurnPointer {
   readonly turnId: TurnId;
 }
 
-/** The queue's producer side. Only the head of a session's line has a job. */
+/** The head of a line, as the scripts name it. */
+export interface LineHead {
+  readonly turnId: string;
+  readonly priority: number;
+}
+
+export interface JobOptions {
+  /** 0 high, 1 normal, 2 low. */
+  readonly priority: number;
+  readonly delayMs?: number;
+}
+
+/** The queue's producer side. Only the head of a session's line has a job, and each turn that is not due yet. */
 export interface TurnQueue {
   /** Makes sure that this turn has a job; adding it again changes nothing. @throws SkillmillError REDIS_UNAVAILABLE */
-  add(pointer: TurnPointer): Promise<void>;
+  add(pointer: TurnPointer, options: JobOptions): Promise<void>;
   /** The same for the turn that a script named as the new head of its session's line. */
-  addHead(tenant: Tenant, sessionId: SessionId, head: string): Promise<void>;
+  addHead(tenant: Tenant, sessionId: SessionId, head: LineHead): Promise<void>;
+  /** Has this turn a job? @throws SkillmillError REDIS_UNAVAILABLE */
+  has(turnId: string): Promise<boolean>;
   close(): Promise<void>;
 }
+
+/** BullMQ takes jobs without a priority first, then by rising number: its 1 is not the most urgent. */
+const jobPriorities = [0, 1, 2];
 
 /** Opens the queue on a connection that the caller owns. */
 export function createTurnQueue(client: RedisClient): TurnQueue {
   const queue = new Queue(queueName, { connection: client, prefix: queuePrefix });
   queue.on('error', () => undefined); // each call that fails says so to its caller
-  const add = async (pointer: TurnPointer) => {
-    const options = { jobId: pointer.turnId, removeOnComplete: true, removeOnFail: true };
+  const add: TurnQueue['add'] = async (pointer, { priority, delayMs = 0 }) => {
+    const options = {
+      jobId: pointer.turnId,
+      priority: jobPriorities[priority] ?? 0,
+      delay: delayMs,
+      removeOnComplete: true,
+      removeOnFail: true,
+    };
     await queue.add('turn', pointer, options).catch((error: unknown) => {
       throw redisError(error);
     });
   };
   return {
     add,
-    addHead: (tenant, sessionId, head) =>
-      add({ tenant, sessionId, turnId: turnIdSchema.parse(head) }),
+    addHead: (tenant, sessionId, { turnId, priority }) =>
+      add({ tenant, sessionId, turnId: turnIdSchema.parse(turnId) }, { priority }),
+    has: async (turnId) => {
+      const found = await client.exists(queue.toKey(turnId)).catch((error: unknown) => {
+        throw redisError(error);
+      });
+      return found === 1;
+    },
     close: () => queue.close(),
   };
 }

@@ -7,8 +7,12 @@ import { tagOfTurn, type Tenant, type TurnId } from '../contracts/index.js';
 export interface SessionKeys {
   /** Hash: who the session is, its lease, its fencing token. Owner: scripts. Expires SESSION_TTL after the last turn. */
   readonly session: string;
-  /** List of turn ids without a result, oldest first. Owner: enqueue, commit, cancel. Expires as it empties. */
+  /** Sorted set of the turns without a result that are due, by ticket (line-lua.ts). Owner: scripts. Expires as it empties. */
   readonly line: string;
+  /** Sorted set of turns that are not due yet, by the time at which they are. Owner: scripts. Expires as it empties. */
+  readonly delayed: string;
+  /** Sorted set of turns whose message waits to join the running turn, by ticket. Owner: scripts. Expires as it empties. */
+  readonly steered: string;
   /** List of messages, JSON each. Owner: commit. Expires with the session. */
   readonly messages: string;
   /** Hash of DESIGN §4.4. Owner: commit. Expires with the session. */
@@ -22,6 +26,9 @@ export interface SessionKeys {
 export interface TurnKeys {
   /** Hash: request, status, attempts, result. Owner: scripts. Expires RESULT_TTL after the result. */
   readonly turn: string;
+  /** List of what the turn has done (contracts/journal.ts), JSON each. Owner: the append script. Goes with a completed turn's commit,
+   *  expires with the turn otherwise. */
+  readonly journal: string;
   /** Stream of turn events. Owner: scripts. Expires with the turn. */
   readonly events: string;
   /** Set of the blobs that the running turn has stored: garbage to nobody until its commit says which are kept. Owner: the
@@ -37,6 +44,8 @@ export function sessionKeys(tenant: Tenant, tag: string): SessionKeys {
   return {
     session: `${base}:session`,
     line: `${base}:line`,
+    delayed: `${base}:delayed`,
+    steered: `${base}:steered`,
     messages: `${base}:messages`,
     skillState: `${base}:skill-state`,
     artifacts: `${base}:artifacts`,
@@ -47,7 +56,12 @@ export function sessionKeys(tenant: Tenant, tag: string): SessionKeys {
 /** The keys of a turn; they lie in its session's slot. */
 export function turnKeys(tenant: Tenant, turnId: TurnId): TurnKeys {
   const base = `${root}:{${tenant}:${tagOfTurn(turnId)}}:turn:${turnId}`;
-  return { turn: base, events: `${base}:events`, blobs: `${base}:blobs` };
+  return {
+    turn: base,
+    journal: `${base}:journal`,
+    events: `${base}:events`,
+    blobs: `${base}:blobs`,
+  };
 }
 
 /** What one budget counts: of a turn, a session, a batch or a tenant. Owner: the scripts reserve-call and settle-call. */
@@ -108,7 +122,8 @@ export function usageTenantsKey(): string {
   return `${root}:usage-tenants`;
 }
 
-/** Set of `tenant/tag` whose line may hold a turn; what the sweep walks. Owner: enqueue adds, the sweep removes. No expiry. */
+/** Sorted set of `tenant/tag` with turns that have no result, by when the last was enqueued; what the sweep walks. Owner: the scripts
+ *  mark-session and forget-session. No expiry. */
 export function openSessionsKey(): string {
   return `${root}:open-sessions`;
 }
@@ -137,8 +152,8 @@ const referring: readonly (readonly [RegExp, Reference])[] = [
   [/^workspace$/, 'workspace'],
   [/^turn:[^:]+$/, 'turn'],
   [/^turn:[^:]+:blobs$/, 'blobs'],
-  [/^(session|line|messages|skill-state|budget(:calls)?)$/, 'none'],
-  [/^turn:[^:]+:(events|budget(:calls)?)$/, 'none'],
+  [/^(session|line|delayed|steered|messages|skill-state|budget(:calls)?)$/, 'none'],
+  [/^turn:[^:]+:(journal|events|budget(:calls)?)$/, 'none'],
 ];
 
 /** How a key that `sessionKeyPattern` finds refers to blobs; undefined for a session's key that is not of this file. */
@@ -157,6 +172,11 @@ export function blobFolderIdKey(): string {
 /** Random id of this Redis's deployment, written on sandboxes. Owner: first worker. No expiry. */
 export function deploymentKey(): string {
   return `${root}:deployment`;
+}
+
+/** The worker that sweeps the lines now. Owner: that worker. Expires after the sweep's interval. */
+export function sweeperKey(): string {
+  return `${root}:sweeper`;
 }
 
 /** The worker that collects garbage in this hour. Owner: that worker. Expires after an hour. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   sessionIdSchema,
+  turnIdSchema,
   turnResultSchema,
   type Tenant,
   type TurnId,
@@ -18,6 +19,7 @@ const turnFieldsSchema = z.object({
   request: z.string(),
   acceptedAt: z.coerce.number(),
   attempts: z.coerce.number(),
+  retryOf: turnIdSchema.optional(),
   result: z.string().optional(),
 });
 
@@ -29,6 +31,8 @@ export interface StoredTurn {
   /** Milliseconds since 1970, by Redis' clock. */
   readonly acceptedAt: number;
   readonly attempts: number;
+  /** The ended turn that this one tries again. */
+  readonly retryOf: TurnId | undefined;
   readonly result: TurnResult | undefined;
 }
 
@@ -53,6 +57,7 @@ export async function readTurn(
     status: turn.status,
     acceptedAt: turn.acceptedAt,
     attempts: turn.attempts,
+    retryOf: turn.retryOf,
     request: parseStored(storedRequestSchema, turn.request),
     result: turn.result === undefined ? undefined : parseStored(turnResultSchema, turn.result),
   };

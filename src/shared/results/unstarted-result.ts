@@ -8,6 +8,7 @@ export function unstartedResult(
     sessionId: SessionId;
     metadata: Record<string, string>;
     acceptedAt: number;
+    retryOf?: TurnId | undefined;
   },
   status: 'failed' | 'cancelled',
   error: SkillmillError,
@@ -26,6 +27,7 @@ export function unstartedResult(
     timings: { queuedMs: waited, modelMs: 0, toolMs: 0, totalMs: waited },
     attempts,
     skills: [],
+    ...(turn.retryOf !== undefined && { retryOf: turn.retryOf }),
     metadata: turn.metadata,
   };
 }

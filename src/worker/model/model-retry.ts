@@ -1,13 +1,12 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import pRetry from 'p-retry';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { Model, ModelReply, ModelRequest } from './model.js';
+import { askedPauseMs, longestPauseInPlaceMs } from './throttled.js';
 
 /** Tries of one model, the first included. */
 const modelTries = 3;
 const firstPauseMs = 500;
-/** A longer wait than this would hold the worker's slot for nothing: the call fails, and says when to come again. */
-const maxRetryAfterMs = 60_000;
 
 export interface RetryHooks {
   readonly signal: AbortSignal;
@@ -25,8 +24,8 @@ export interface ModelAnswer {
 }
 
 /**
- * The one place where a model call is made again: up to three tries with growing, jittered pauses (longer where the endpoint asks
- * for it) that an abort ends at once; then the next of the models, in order.
+ * The one place where a model call is made again in a worker's slot: up to three tries with growing, jittered pauses that an abort ends
+ * at once; then the next of the models, in order. An endpoint that asks for a longer pause ends the tries: the turn waits as a job.
  */
 export async function callWithRetries(
   model: Model,
@@ -55,26 +54,24 @@ function callOne(model: Model, request: ModelRequest, hooks: RetryHooks): Promis
     factor: 2,
     randomize: true,
     signal,
-    shouldRetry: ({ error }) => mayRetry(error) && askedPause(error) <= maxRetryAfterMs,
+    shouldRetry: ({ error }) => mayRetryInPlace(error),
     onFailedAttempt: async ({ error, retriesLeft, attemptNumber }) => {
-      const asked = askedPause(error);
-      if (retriesLeft === 0 || !mayRetry(error) || asked > maxRetryAfterMs) return;
+      if (retriesLeft === 0 || !mayRetryInPlace(error)) return;
+      const asked = askedPauseMs(error);
       const ownPause = firstPauseMs * 2 ** (attemptNumber - 1);
-      hooks.onRetry(SkillmillError.from(error), asked + ownPause);
+      hooks.onRetry(error, asked + ownPause);
       // The library's own jittered pause follows, so that many workers do not come back at once.
       if (asked > 0) await (hooks.pause ?? sleepFor)(asked, signal).catch(() => undefined);
     },
   });
 }
 
-/** Milliseconds that the endpoint asked to wait; 0 when it did not. */
-function askedPause(error: unknown): number {
-  const asked = error instanceof SkillmillError ? error.details?.['retryAfterMs'] : undefined;
-  return typeof asked === 'number' ? asked : 0;
+function mayRetry(error: unknown): error is SkillmillError {
+  return error instanceof SkillmillError && error.code === 'MODEL_UNAVAILABLE';
 }
 
-function mayRetry(error: unknown): boolean {
-  return error instanceof SkillmillError && error.code === 'MODEL_UNAVAILABLE';
+function mayRetryInPlace(error: unknown): error is SkillmillError {
+  return mayRetry(error) && askedPauseMs(error) <= longestPauseInPlaceMs;
 }
 
 function sleepFor(ms: number, signal: AbortSignal): Promise<void> {

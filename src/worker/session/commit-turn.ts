@@ -1,6 +1,8 @@
 import type { Message, TurnResult, WorkspaceVersion } from '../../shared/contracts/index.js';
+import type { LineHead } from '../../shared/queue/turn-queue.js';
 import type { RedisClient } from '../../shared/redis/redis-client.js';
 import { commitTurnScript } from '../../shared/redis/scripts/commit-turn.js';
+import { sessionTurnKeys } from '../../shared/redis/scripts/session-turn-keys.js';
 import type { LeaseProof } from './lease.js';
 import { toListedField } from './listed-tools.js';
 import { toPinnedField, type ArtifactPins } from './pinned-artifacts.js';
@@ -24,42 +26,29 @@ export interface TurnCommit {
   readonly sessionTtlSeconds: number;
 }
 
+/** What became of a commit. */
+export interface CommitReply {
+  /** `unread`: a message has come that joins the turn, which goes on. */
+  readonly outcome: 'committed' | 'already' | 'unread' | 'lost';
+  readonly head: LineHead | undefined;
+}
+
 /** Ends a turn in one Redis step; a second commit of the same turn changes nothing. @throws SkillmillError REDIS_UNAVAILABLE */
 export async function commitTurn(
   client: RedisClient,
-  proof: LeaseProof,
+  { keys, token, nonce }: LeaseProof,
   commit: TurnCommit,
-): Promise<{ outcome: 'committed' | 'already' | 'lost'; head: string | undefined }> {
-  const { keys, token, nonce } = proof;
-  const { result, skills } = commit;
+): Promise<CommitReply> {
+  const { result, skills, workspace } = commit;
   const counted = (items: readonly string[]) => [items.length, ...items];
-  return commitTurnScript.run(
-    client,
-    [
-      keys.session,
-      keys.line,
-      keys.turn,
-      keys.events,
-      keys.messages,
-      keys.skillState,
-      keys.artifacts,
-      keys.workspace,
-      keys.blobs,
-    ],
-    [
-      token,
-      nonce,
-      result.turnId,
-      result.status,
-      JSON.stringify(result),
-      commit.resultTtlSeconds,
-      commit.sessionTtlSeconds,
-      commit.workspace === undefined ? '' : JSON.stringify(commit.workspace),
-      ...counted(commit.messages.map((message) => JSON.stringify(message))),
-      ...(skills === undefined ? [-1] : counted(stateFields(skills))),
-      ...counted(result.artifacts.map((artifact) => JSON.stringify(artifact))),
-    ],
-  );
+  return commitTurnScript.run(client, sessionTurnKeys(keys), [
+    ...[token, nonce, result.turnId, result.status, JSON.stringify(result)],
+    ...[commit.resultTtlSeconds, commit.sessionTtlSeconds],
+    workspace === undefined ? '' : JSON.stringify(workspace),
+    ...counted(commit.messages.map((message) => JSON.stringify(message))),
+    ...(skills === undefined ? [-1] : counted(stateFields(skills))),
+    ...counted(result.artifacts.map((artifact) => JSON.stringify(artifact))),
+  ]);
 }
 
 /** Fields and values, alternating. */

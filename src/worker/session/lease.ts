@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tagOfTurn, type TurnId, type Tenant } from '../../shared/contracts/index.js';
+import {
+  tagOfTurn,
+  type TurnId,
+  type Tenant,
+  type TurnEventBody,
+} from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import { sessionKeys, turnKeys, type SessionKeys, type TurnKeys } from '../../shared/redis/keys.js';
 import type { RedisClient } from '../../shared/redis/redis-client.js';
 import { claimTurnScript } from '../../shared/redis/scripts/claim-turn.js';
 import { releaseLeaseScript } from '../../shared/redis/scripts/release-lease.js';
+import { sessionTurnKeys } from '../../shared/redis/scripts/session-turn-keys.js';
 import { renewLeaseScript } from '../../shared/redis/scripts/renew-lease.js';
 
 /** A lease runs out this long after its last renewal; a dead worker's session is free after that. */
-const leaseMs = 8000;
+const leaseMs = 6000;
 /** Also how soon a cancel reaches a running turn. */
 const renewEveryMs = 250;
 
@@ -25,15 +31,26 @@ export type Claim =
       readonly outcome: 'claimed';
       readonly lease: Lease;
       readonly attempt: number;
-      /** Attempts that ended because a worker stopped, not because one died. */
-      readonly handOvers: number;
+      /** Claims in a row that came to nothing, this one included: their worker was lost, or a service failed it. */
+      readonly fruitless: number;
+      /** Attempts in a row that an endpoint asked to wait, and that did nothing else. */
+      readonly throttled: number;
       readonly acceptedAt: number;
       readonly startedAt: number;
       /** How long ago the turn's first attempt began, in ms. */
       readonly elapsedMs: number;
     }
-  | { readonly outcome: 'held'; readonly msLeft: number }
+  | { readonly outcome: 'held' | 'delayed'; readonly msLeft: number }
   | { readonly outcome: 'finished' | 'waiting' | 'unknown' };
+
+/** How an attempt ends that another one follows. */
+export interface Release {
+  /** Only `retry` counts as an attempt that came to nothing. */
+  readonly why: 'hand_over' | 'retry' | 'throttled';
+  /** The next claim comes after this at the earliest. */
+  readonly pauseMs: number;
+  readonly event: TurnEventBody;
+}
 
 /** Tries to get the lease for a turn. @throws SkillmillError REDIS_UNAVAILABLE */
 export async function claimTurn(
@@ -46,16 +63,16 @@ export async function claimTurn(
     ...sessionKeys(turn.tenant, tagOfTurn(turn.turnId)),
     ...turnKeys(turn.tenant, turn.turnId),
   };
-  const reply = await claimTurnScript.run(
-    client,
-    [keys.session, keys.line, keys.turn, keys.events],
-    [turn.turnId, workerId, nonce, leaseMs],
-  );
+  const reply = await claimTurnScript.run(client, sessionTurnKeys(keys), [
+    turn.turnId,
+    workerId,
+    nonce,
+    leaseMs,
+  ]);
   if (reply.outcome !== 'claimed') return reply;
-  const { attempt, handOvers, acceptedAt, startedAt } = reply;
-  const elapsedMs = reply.now - startedAt;
-  const lease = new Lease(client, { keys, token: reply.token, nonce });
-  return { outcome: 'claimed', lease, attempt, handOvers, acceptedAt, startedAt, elapsedMs };
+  const { token, now, ...claim } = reply;
+  const lease = new Lease(client, { keys, token, nonce });
+  return { ...claim, lease, elapsedMs: now - claim.startedAt };
 }
 
 /**
@@ -89,11 +106,15 @@ export class Lease {
     this.stopping.abort();
   }
 
-  /** Gives the lease back before the turn has a result; a hand-over uses up no attempt. */
-  async release(why: 'hand_over' | 'retry'): Promise<void> {
+  /** Gives the lease back before the turn has a result: the attempt's last step. @throws SkillmillError REDIS_UNAVAILABLE */
+  async release({ why, pauseMs, event }: Release): Promise<void> {
     this.stop();
     const { keys, token, nonce } = this.proof;
-    await releaseLeaseScript.run(this.client, [keys.session, keys.turn], [token, nonce, why]);
+    await releaseLeaseScript.run(
+      this.client,
+      [keys.session, keys.turn, keys.events],
+      [token, nonce, why, pauseMs, JSON.stringify(event)],
+    );
   }
 
   /** Says that a fenced write was refused. */
@@ -126,11 +147,7 @@ export class Lease {
 
   private async renew(): Promise<void> {
     const { keys, token, nonce } = this.proof;
-    const state = await renewLeaseScript.run(
-      this.client,
-      [keys.session, keys.turn],
-      [token, nonce, leaseMs],
-    );
+    const state = await renewLeaseScript.run(this.client, [keys.session], [token, nonce, leaseMs]);
     if (this.stopping.signal.aborted) return;
     if (state === 'lost') this.lost();
     if (state === 'cancel') {

@@ -1,5 +1,6 @@
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { Redactor } from '../../shared/logging/redactor.js';
+import { isThrottled } from '../model/throttled.js';
 import { runAgent } from '../agent/run-agent.js';
 import type { FinalAnswer } from '../agent/output-check.js';
 import { createOutputCheck } from '../agent/output-check.js';
@@ -17,6 +18,8 @@ export type AttemptEnd =
   | { readonly kind: 'failed' | 'cancelled'; readonly error: SkillmillError }
   /** An infrastructure failure: the turn is tried again. */
   | { readonly kind: 'retry'; readonly error: SkillmillError }
+  /** An endpoint asks for a pause: the turn gives its slot up for so long. */
+  | { readonly kind: 'throttled'; readonly error: SkillmillError }
   /** This worker stops; another goes on. */
   | { readonly kind: 'hand_over' }
   /** Another worker has the session; nothing more is written. */
@@ -114,5 +117,6 @@ export function endOf(thrown: unknown, redact: Redactor): AttemptEnd {
   if (error.code === 'LEASE_LOST') return { kind: 'lease_lost' };
   if (error.code === 'CANCELLED') return { kind: 'cancelled', error };
   if (error.code === 'HANDED_OVER') return { kind: 'hand_over' };
+  if (isThrottled(error)) return { kind: 'throttled', error };
   return { kind: error.failsAttempt ? 'retry' : 'failed', error };
 }

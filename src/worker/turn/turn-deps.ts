@@ -32,6 +32,10 @@ export interface TurnDeps {
   readonly inputConfig: InputConfig;
   readonly toolbox: Toolbox;
   readonly ledger: UsageLedger;
+  /** Claims in a row that may come to nothing; a worker that dies counts as one. */
+  readonly maxAttempts: number;
+  /** Waits in a row for an endpoint that asks for a pause. */
+  readonly maxWaits: number;
   readonly resultTtlSeconds: number;
   readonly sessionTtlSeconds: number;
   /** The skills as they are now, as far as this turn may know of them. */
@@ -50,8 +54,12 @@ export interface ClaimedTurn {
   readonly turnId: TurnId;
   readonly request: StoredRequest;
   readonly attempt: number;
-  /** Attempts that count against the limit: those that a stopping worker handed over do not. */
-  readonly countedAttempt: number;
+  /** Claims in a row that came to nothing, this one included. */
+  readonly fruitless: number;
+  /** Attempts in a row that only waited for an endpoint. */
+  readonly throttled: number;
+  /** The ended turn that this one tries again. */
+  readonly retryOf: TurnId | undefined;
   /** Milliseconds since 1970. */
   readonly acceptedAt: number;
   readonly startedAt: number;

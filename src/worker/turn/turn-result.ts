@@ -67,6 +67,7 @@ function resultOf(open: OpenTurn, end: FinalEnd): TurnResult {
     },
     attempts: turn.attempt,
     skills: [...open.used].map(([name, digest]) => ({ name, digest })),
+    ...(turn.retryOf !== undefined && { retryOf: turn.retryOf }),
     metadata: turn.request.metadata ?? {},
   };
 }

@@ -30,6 +30,18 @@ export const workerVariables = {
     default: '100',
     description: 'Tool calls that a turn may make unless it sets its own limit',
   }),
+  SKILLMILL_MAX_ATTEMPTS: variable({
+    schema: whole(1, 1000),
+    default: '3',
+    description:
+      'How often in a row a turn may be begun without getting a step further (a lost worker, Redis or Docker away) before it fails',
+  }),
+  SKILLMILL_MAX_WAITS: variable({
+    schema: whole(0, 1000),
+    default: '10',
+    description:
+      'How often in a row a turn waits for an endpoint that asks for a pause (429) before it fails',
+  }),
   SKILLMILL_SHUTDOWN_GRACE: variable({
     schema: whole(0, 86_400),
     default: '60',

@@ -1,40 +1,48 @@
 import { z } from 'zod';
 import { defineScript } from '../script.js';
-import {
-  appendEventLua,
-  dropLeaseLua,
-  expireSessionLua,
-  finishTurnLua,
-  nowLua,
-} from './lua-parts.js';
+import { expireSessionLua, finishLua, headLua, placeLua, promoteLua } from './line-lua.js';
+import { appendEventLua, dropLeaseLua, nowLua } from './lua-parts.js';
+import { keysLua } from './session-turn-keys.js';
 
 /**
- * Cancels a turn: one that waits (or whose worker's lease ran out) ends here and now; for one that runs,
- * its worker is told at its next renewal. The turn stays in the history, closed validly.
+ * Cancels a turn: one that nobody runs (it waits, is delayed, is to join another, or is between two attempts) ends here and now; for
+ * one that runs, its worker is told at its next renewal. The turn stays in the history, closed validly.
  *
- * KEYS  session, line, turn, events, messages, skillState, artifacts, workspace
- * ARGV  turnId, result (JSON) for a turn that waits, result TTL (s), session TTL (s), messages (JSON) …
- * Reply finished | requested | unknown | cancelled + the turn that is now the head of the line, or ''
+ * KEYS  sessionTurnKeys
+ * ARGV  turnId, result (JSON) for a turn that nobody runs, length of the journal that it was made of, result TTL (s), session TTL (s),
+ *       messages (JSON) …
+ * Reply finished | requested | unknown | changed (somebody ran it meanwhile: make the result anew) | cancelled,
+ *       + the turn that is now the head of the line or '', its priority
  */
 export const cancelTurnScript = defineScript(
-  `${nowLua}${appendEventLua}${dropLeaseLua}${finishTurnLua}${expireSessionLua}
-local session, line, turn, events = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-if redis.call('EXISTS', turn) == 0 then return { 'unknown', '' } end
-if redis.call('HEXISTS', turn, 'result') == 1 then return { 'finished', '' } end
-local lease = redis.call('HMGET', session, 'leaseTurn', 'leaseExpiresAt')
-if lease[1] == ARGV[1] then
-  if tonumber(lease[2]) > now() then
-    redis.call('HSET', turn, 'cancelRequested', 1)
-    return { 'requested', '' }
-  end
-  drop(session)
+  `${nowLua}${appendEventLua}${dropLeaseLua}${placeLua}${promoteLua}${headLua}${finishLua}${expireSessionLua}${keysLua}
+local turnId, ttl = ARGV[1], ARGV[4]
+if redis.call('EXISTS', keys.turn) == 0 then return { 'unknown', '', 0 } end
+if redis.call('HEXISTS', keys.turn, 'result') == 1 then return { 'finished', headOf(keys.line) } end
+local lease = redis.call('HMGET', keys.session, 'leaseTurn', 'leaseExpiresAt')
+if lease[1] == turnId and tonumber(lease[2]) > now() then
+  redis.call('HSET', keys.session, 'cancelRequested', turnId)
+  return { 'requested', '', 0 }
 end
-for i = 5, #ARGV do redis.call('RPUSH', KEYS[5], ARGV[i]) end
-local head = finish(line, turn, events, ARGV[1], 'cancelled', ARGV[2], ARGV[3])
-expireSession(line, ARGV[4], { session, KEYS[5], KEYS[6], KEYS[7], KEYS[8] })
-return { 'cancelled', head }
+if redis.call('LLEN', keys.journal) ~= tonumber(ARGV[3]) then return { 'changed', '', 0 } end
+if lease[1] == turnId then drop(keys.session) end
+for i = 6, #ARGV do redis.call('RPUSH', keys.messages, ARGV[i]) end
+redis.call('HSET', keys.turn, 'left', #ARGV - 5)
+redis.call('HSET', keys.session, 'lastTurn', turnId)
+finish(keys, turnId, 'cancelled', ARGV[2], ttl)
+redis.call('EXPIRE', keys.journal, ttl)
+redis.call('EXPIRE', keys.blobs, ttl)
+expireSession(keys, ARGV[5])
+return { 'cancelled', headOf(keys.line) }
 `,
   z
-    .tuple([z.enum(['finished', 'requested', 'unknown', 'cancelled']), z.string()])
-    .transform(([outcome, head]) => ({ outcome, head: head === '' ? undefined : head })),
+    .tuple([
+      z.enum(['finished', 'requested', 'unknown', 'changed', 'cancelled']),
+      z.string(),
+      z.number(),
+    ])
+    .transform(([outcome, turnId, priority]) => ({
+      outcome,
+      head: turnId === '' ? undefined : { turnId, priority },
+    })),
 );

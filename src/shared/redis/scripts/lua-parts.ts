@@ -29,26 +29,6 @@ local function holds(session, token, nonce)
 end
 `;
 
-/** finish(...): the turn's one result, its last event, its place in the line given up, expiries set; returns the new head or ''. */
-export const finishTurnLua = `
-local function finish(line, turn, events, turnId, status, result, ttl)
-  redis.call('HSET', turn, 'status', status, 'result', result)
-  append(events, turn, '{"type":"turn.' .. status .. '","result":' .. result .. '}')
-  redis.call('EXPIRE', turn, ttl)
-  redis.call('EXPIRE', events, ttl)
-  redis.call('LREM', line, 1, turnId)
-  return redis.call('LINDEX', line, 0) or ''
-end
-`;
-
-/** expireSession(line, ttl, keys): once a session has no open turn, what is kept of it goes after its time. */
-export const expireSessionLua = `
-local function expireSession(line, ttl, keys)
-  if redis.call('EXISTS', line) == 1 then return end
-  for _, key in ipairs(keys) do redis.call('EXPIRE', key, ttl) end
-end
-`;
-
 /** drop(session): takes the lease away, so that whoever held it writes nothing more. */
 export const dropLeaseLua = `
 local function drop(session)

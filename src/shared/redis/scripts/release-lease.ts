@@ -1,20 +1,25 @@
 import { z } from 'zod';
 import { defineScript } from '../script.js';
-import { dropLeaseLua, holdsLeaseLua } from './lua-parts.js';
+import { appendEventLua, dropLeaseLua, holdsLeaseLua, nowLua } from './lua-parts.js';
 
 /**
- * Gives a lease back before its turn has a result, so that another worker may claim the turn at once.
+ * Gives a lease back before its turn has a result, so that another worker may claim the turn: at once, or after a while.
  *
- * KEYS  session, turn
- * ARGV  token, nonce, why: `hand_over` (a worker that stops; does not use up an attempt) or `retry`
+ * KEYS  session, turn, events
+ * ARGV  token, nonce, why: `hand_over` (a worker that stops), `retry` (the attempt failed: the only one that counts as an attempt
+ *       without progress) or `throttled` (an endpoint asked for a pause), ms until the next claim, last event of the attempt (JSON)
  * Reply 1 when it was still held, else 0
  */
 export const releaseLeaseScript = defineScript(
-  `${holdsLeaseLua}${dropLeaseLua}
-if not holds(KEYS[1], ARGV[1], ARGV[2]) then return 0 end
-drop(KEYS[1])
-redis.call('HSET', KEYS[2], 'status', 'queued')
-if ARGV[3] == 'hand_over' then redis.call('HINCRBY', KEYS[2], 'handOvers', 1) end
+  `${nowLua}${appendEventLua}${holdsLeaseLua}${dropLeaseLua}
+local session, turn, why, pauseMs = KEYS[1], KEYS[2], ARGV[3], tonumber(ARGV[4])
+if not holds(session, ARGV[1], ARGV[2]) then return 0 end
+drop(session)
+redis.call('HSET', turn, 'status', 'queued')
+if why ~= 'retry' and redis.call('HEXISTS', turn, 'fruitless') == 1 then redis.call('HINCRBY', turn, 'fruitless', -1) end
+if why == 'throttled' then redis.call('HINCRBY', turn, 'throttled', 1) end
+if pauseMs > 0 then redis.call('HSET', turn, 'notBefore', now() + pauseMs) end
+append(KEYS[3], turn, ARGV[5])
 return 1
 `,
   z.number(),

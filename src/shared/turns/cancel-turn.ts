@@ -1,0 +1,49 @@
+import type { StoreConfig } from '../config/config.js';
+import { tagOfTurn, type TurnId } from '../contracts/index.js';
+import { SkillmillError } from '../errors/skillmill-error.js';
+import { sessionKeys, turnKeys } from '../redis/keys.js';
+import { redisError } from '../redis/redis-client.js';
+import { cancelTurnScript } from '../redis/scripts/cancel-turn.js';
+import { sessionTurnKeys } from '../redis/scripts/session-turn-keys.js';
+import { readTurn } from '../results/turn-store.js';
+import { unstartedResult } from '../results/unstarted-result.js';
+import { closeTranscript, userMessage } from '../session/turn-messages.js';
+import type { EnqueueContext } from './enqueue-turn.js';
+
+/** `cancelled`: nobody ran it, and it is over. `requested`: it runs, and its worker ends it. `finished`: it was over before. */
+export type CancelOutcome = 'cancelled' | 'requested' | 'finished';
+
+export interface CancelContext extends Pick<EnqueueContext, 'client' | 'queue' | 'tenant'> {
+  readonly config: Pick<StoreConfig, 'resultTtlSeconds' | 'sessionTtlSeconds'>;
+}
+
+/** Cancels a turn, wherever it runs. @throws SkillmillError TURN_NOT_FOUND, REDIS_UNAVAILABLE */
+export async function cancelTurn(context: CancelContext, turnId: TurnId): Promise<CancelOutcome> {
+  const { queue, tenant } = context;
+  for (;;) {
+    const { outcome, head, sessionId } = await tryToCancel(context, turnId);
+    // A worker ran it between our look at what it has done and our step.
+    if (outcome === 'changed') continue;
+    if (head !== undefined) await queue.addHead(tenant, sessionId, head);
+    if (outcome !== 'unknown') return outcome;
+    throw new SkillmillError('TURN_NOT_FOUND', `Turn ${turnId} has just expired.`);
+  }
+}
+
+async function tryToCancel({ client, tenant, config }: CancelContext, turnId: TurnId) {
+  const keys = { ...sessionKeys(tenant, tagOfTurn(turnId)), ...turnKeys(tenant, turnId) };
+  const turn = await readTurn(client, tenant, turnId);
+  const journalLength = await client.llen(keys.journal).catch((error: unknown) => {
+    throw redisError(error);
+  });
+  const error = new SkillmillError('CANCELLED', 'The turn was cancelled while it waited.');
+  const { input, files, metadata = {} } = turn.request;
+  const result = unstartedResult({ ...turn, turnId, metadata }, 'cancelled', error, turn.attempts);
+  const messages = closeTranscript(turnId, [userMessage(turnId, input, files)], error);
+  const reply = await cancelTurnScript.run(client, sessionTurnKeys(keys), [
+    ...[turnId, JSON.stringify(result), journalLength],
+    ...[config.resultTtlSeconds, config.sessionTtlSeconds],
+    ...messages.map((message) => JSON.stringify(message)),
+  ]);
+  return { ...reply, sessionId: turn.sessionId };
+}
