@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { SkillmillError } from '../../src/shared/errors/skillmill-error.js';
 import {
   closeRedis,
   connectRedis,
-  redisError,
   requireRedis,
   type RedisClient,
 } from '../../src/shared/redis/redis-client.js';
@@ -13,6 +11,7 @@ import type { RedisRole } from '../../src/shared/redis/connection-options.js';
 import { startFaultProxy, type FaultProxy } from '../support/fault-proxy.js';
 import { freePort, startRedis, type TestRedis } from '../support/redis-server.js';
 import { eventually } from '../support/eventually.js';
+import { writeFault } from './write-fault.js';
 
 let server: TestRedis;
 let proxy: FaultProxy;
@@ -131,25 +130,12 @@ describe('a worker’s connection', () => {
   });
 });
 
-/** How a client's write ends: in one error of ours, which says what to do. */
-async function fault(client: RedisClient): Promise<SkillmillError> {
-  const error: unknown = await client.set('fails', 'x').then(
-    () => new Error('it was written'),
-    (thrown: unknown) => redisError(thrown),
-  );
-  if (!(error instanceof SkillmillError)) throw error;
-  expect(error.code).toBe('REDIS_UNAVAILABLE');
-  expect(error.message).not.toContain('\n');
-  expect(error.message).not.toContain('script:');
-  return error;
-}
-
 // A client has 5 s; whoever waits longer fails by the test's own time.
 describe('a client’s connection', { timeout: 9000 }, () => {
   it('fails when nobody listens', async () => {
     const client = await open('client');
     proxy.refuse();
-    expect((await fault(client)).message).toContain('Check that it is up');
+    expect((await writeFault(client)).message).toContain('Check that it is up');
   });
 
   it('bears a cut', async () => {
@@ -161,16 +147,16 @@ describe('a client’s connection', { timeout: 9000 }, () => {
   it('fails when Redis is full', async () => {
     const client = await open('client');
     await direct.config('SET', 'maxmemory', '1');
-    expect((await fault(client)).message).toMatch(/OOM.*maxmemory/);
+    expect((await writeFault(client)).message).toMatch(/OOM.*maxmemory/);
   });
 
   it('fails while a script holds Redis up, also before Redis says so', async () => {
     const client = await open('client');
     const release = await holdUp();
-    expect((await fault(client)).message).toMatch(/BUSY.*SCRIPT KILL/);
+    expect((await writeFault(client)).message).toMatch(/BUSY.*SCRIPT KILL/);
     await release();
     void direct.call('DEBUG', 'SLEEP', '6').catch(() => undefined);
-    await fault(client);
+    await writeFault(client);
     await direct.ping();
   });
 
@@ -183,7 +169,7 @@ describe('a client’s connection', { timeout: 9000 }, () => {
     expect(await written).toBe('OK');
     await sleep(2100); // by then it is another trouble
     await becomeReplica();
-    expect((await fault(client)).message).toMatch(/READONLY.*primary/);
+    expect((await writeFault(client)).message).toMatch(/READONLY.*primary/);
   });
 
   it('is told what is wrong at its first command', async () => {
@@ -203,65 +189,5 @@ describe('a client’s connection', { timeout: 9000 }, () => {
       message: expect.stringContaining('Start it') as string,
     });
     closeRedis(silent);
-  });
-});
-
-/** A connection of its own through a proxy of its own. */
-async function openAlone(role: RedisRole, onEnd: (end: () => Promise<void>) => void) {
-  const alone = await startFaultProxy(server.url);
-  const client = connectRedis([alone.url], role);
-  onEnd(async () => {
-    closeRedis(client);
-    await alone.close();
-  });
-  await requireRedis(client, [alone.url]);
-  return { alone, client };
-}
-
-describe.concurrent('a half-open connection', { timeout: 25_000 }, () => {
-  it('of a worker is noticed without being used, and so is the one after it', async ({
-    onTestFinished: onEnd,
-  }) => {
-    const { alone, client } = await openAlone('worker', onEnd);
-    alone.freeze();
-    alone.freezeNew();
-    await eventually('a new connection', () => alone.opened > 1 || undefined);
-    alone.thaw();
-    expect(await client.set('of-a-worker', 'x')).toBe('OK');
-  });
-
-  it('that BullMQ has made of a worker’s is noticed', async ({ onTestFinished: onEnd }) => {
-    const { alone, client } = await openAlone('worker', onEnd);
-    const twin = client.duplicate();
-    await twin.ping();
-    alone.freeze();
-    expect(await twin.bzpopmin('nothing', 1)).toBeNull();
-  });
-
-  it('of a client is noticed by its next command, which is sent again', async ({
-    onTestFinished: onEnd,
-  }) => {
-    const { alone, client } = await openAlone('client', onEnd);
-    alone.freeze();
-    expect(await client.set('of-a-client', 'x')).toBe('OK');
-  });
-
-  it('of a client fails its command when the next one is half open too', async ({
-    onTestFinished: onEnd,
-  }) => {
-    const { alone, client } = await openAlone('client', onEnd);
-    alone.freeze();
-    alone.freezeNew();
-    expect((await fault(client)).message).toContain('Check that it is up');
-  });
-
-  it('of a follower is noticed, and its blocking read made again', async ({
-    onTestFinished: onEnd,
-  }) => {
-    const { alone, client } = await openAlone('blocking', onEnd);
-    alone.freeze();
-    const read = client.xread('BLOCK', 2000, 'STREAMS', 'followed', '0');
-    await direct.xadd('followed', '1-0', 'a', 'b');
-    expect(await read).toEqual([['followed', [['1-0', ['a', 'b']]]]]);
   });
 });

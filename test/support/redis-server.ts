@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -25,13 +25,18 @@ export interface RestartableRedis extends TestRedis {
 
 /** A Redis server of its own: a private `redis-server` where there is one, else a container. */
 export async function startRedis(options: readonly string[] = []): Promise<TestRedis> {
-  return (await startPrivateRedis(options)) ?? startRedisContainer(options);
+  return hasRedisServer() ? startPrivateRedis(options) : startRedisContainer(options);
 }
 
-/** A private `redis-server` that can be halted and resumed; undefined where there is none. */
+/** Can `redis-server` be run here? */
+export function hasRedisServer(): boolean {
+  return spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+/** A private `redis-server` that can be halted and resumed. */
 export async function startPrivateRedis(
   options: readonly string[] = [],
-): Promise<RestartableRedis | undefined> {
+): Promise<RestartableRedis> {
   const port = await freePort();
   const dir = await mkdtemp(join(tmpdir(), 'skillmill-redis-'));
   const start = async () => {
@@ -43,19 +48,11 @@ export async function startPrivateRedis(
       ],
       { stdio: 'ignore' },
     );
-    const failed = await Promise.race([
-      once(server, 'error').then(() => true),
-      once(server, 'spawn').then(() => false),
-    ]);
-    if (failed) return undefined;
+    await once(server, 'spawn');
     await eventually('a private redis-server', () => accepts(port));
     return server;
   };
-  let server = await start();
-  if (server === undefined) {
-    await rm(dir, { recursive: true, force: true });
-    return undefined;
-  }
+  let server: ChildProcess | undefined = await start();
   const halt = async (signal: NodeJS.Signals = 'SIGTERM') => {
     if (server === undefined) return;
     const exit = once(server, 'exit');
