@@ -53,7 +53,7 @@ it('only warns of it when the operator puts up with it', async () => {
 
 it('warns of a Redis that keeps nothing on disk', async () => {
   const forgetful = await startRedis(['--appendonly', 'no']);
-  onTestFinished(forgetful.stop);
+  onTestFinished(() => forgetful.stop());
   expect(await warnings(false, forgetful.url)).toEqual([expect.stringContaining('append-only')]);
 });
 
