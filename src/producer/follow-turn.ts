@@ -7,7 +7,7 @@ import {
 } from '../shared/contracts/index.js';
 import { SkillmillError } from '../shared/errors/skillmill-error.js';
 import { readTurnEvents } from '../shared/events/turn-event-log.js';
-import { closeRedis, connectRedis } from '../shared/redis/redis-client.js';
+import { closeRedis, connectRedis, requireRedis } from '../shared/redis/redis-client.js';
 import { readTurn } from '../shared/results/turn-store.js';
 
 export interface FollowOptions {
@@ -19,7 +19,8 @@ export interface FollowOptions {
 
 /** One blocking read; a cancel or an abort is seen after this at the latest. */
 const blockMs = 2000;
-const failuresInARow = 10;
+/** A Redis that is started again, or fails over, is waited for; then the follower gives up. */
+const patienceMs = 60_000;
 const pauseAfterFailureMs = 500;
 
 /**
@@ -37,15 +38,16 @@ export async function* followTurn(
   const stopped = () => options.signal?.aborted ?? false;
   options.signal?.addEventListener('abort', stop, { once: true });
   let after = options.after ?? 0;
-  let failures = 0;
+  let answeredAt = performance.now();
   let over = false;
   try {
+    await requireRedis(connection, urls);
     await readTurn(connection, tenant, turnId); // an unknown turn is said at once
     while (!stopped()) {
       try {
         const waitMs = over ? 0 : blockMs;
         const page = await readTurnEvents(connection, tenant, turnId, { after, waitMs });
-        failures = 0;
+        answeredAt = performance.now();
         for (const event of page.events) {
           yield event;
           if (isFinalEvent(event)) return;
@@ -57,8 +59,8 @@ export async function* followTurn(
         // A reader that begins after the final event ends as well: once more without waiting, then it is over.
         over = (await readTurn(connection, tenant, turnId)).result !== undefined;
       } catch (error) {
-        failures += 1;
-        if (stopped() || !isPassing(error) || failures > failuresInARow) throw error;
+        if (stopped() || !isPassing(error) || performance.now() - answeredAt > patienceMs)
+          throw error;
         await sleep(pauseAfterFailureMs);
       }
     }

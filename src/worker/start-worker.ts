@@ -73,7 +73,7 @@ export async function startWorker(config: Config, given?: OperatorConfig): Promi
   let toolbox: Toolbox | undefined;
   try {
     await requireRedis(redis, config.store.redisUrls);
-    await checkRedisPolicy(redis, logger);
+    await checkRedisPolicy(redis, config.worker, logger);
     const deployment = await deploymentId(redis);
     const onServing = createSandboxRegister(redis, workerId, (error) =>
       logger.log('warn', 'what a sandbox serves could not be noted', {

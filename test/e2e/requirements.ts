@@ -23,6 +23,11 @@ export const requirements = {
   'files-binary': 'artifacts are byte for byte what the command wrote, binary and large ones too',
   'links-not-followed': 'a link that a command leaves in out/ is never followed',
   'redis-away': 'Redis not reachable: exit 3 within 5 s, one clear sentence, no stack trace',
+  'redis-faults':
+    'whatever happens to connections, or holds Redis up, a command fails with one clear sentence, and a turn waits and ends once',
+  'redis-restart': 'a Redis that was away for 20 s: every turn ends once, without a restart',
+  'redis-full':
+    'a full Redis: enqueue fails and leaves nothing behind, a running turn ends once when there is room',
   'docker-away':
     'Docker not reachable, or its image missing: the worker exits 3 within 5 s with one clear sentence',
   'config-wrong': 'wrong variables: exit 2, all of them named with what they hold and may hold',

@@ -4,6 +4,8 @@ import { variableList } from '../../src/shared/config/env-schema.js';
 // [name, default, aliases]
 const pinned: [string, string | undefined, string[]][] = [
   ['REDIS_URL', 'redis://127.0.0.1:6379', []],
+  ['SKILLMILL_WAIT_REPLICAS', '0', []],
+  ['SKILLMILL_ALLOW_EVICTION', '0', []],
   ['SKILLMILL_TENANT', 'default', []],
   ['SKILLMILL_DATA_DIR', undefined, []],
   ['SKILLMILL_RESULT_TTL', '604800', []],

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -15,33 +15,59 @@ export interface TestRedis {
   stop(): Promise<void>;
 }
 
+/** A private server that can be away for a while. */
+export interface RestartableRedis extends TestRedis {
+  /** Ends the server; its data stays. */
+  halt(signal?: NodeJS.Signals): Promise<void>;
+  /** Starts it again, on the same port, with the data that it had. */
+  resume(): Promise<void>;
+}
+
 /** A Redis server of its own: a private `redis-server` where there is one, else a container. */
 export async function startRedis(options: readonly string[] = []): Promise<TestRedis> {
+  return hasRedisServer() ? startPrivateRedis(options) : startRedisContainer(options);
+}
+
+/** Can `redis-server` be run here? */
+export function hasRedisServer(): boolean {
+  return spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
+}
+
+/** A private `redis-server` that can be halted and resumed. */
+export async function startPrivateRedis(
+  options: readonly string[] = [],
+): Promise<RestartableRedis> {
   const port = await freePort();
   const dir = await mkdtemp(join(tmpdir(), 'skillmill-redis-'));
-  const server = spawn(
-    'redis-server',
-    [
-      ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir],
-      ...['--save', '', '--appendonly', 'yes', ...options],
-    ],
-    { stdio: 'ignore' },
-  );
-  const failed = await Promise.race([
-    once(server, 'error').then(() => true),
-    once(server, 'spawn').then(() => false),
-  ]);
-  if (failed) {
-    await rm(dir, { recursive: true, force: true });
-    return startRedisContainer(options);
-  }
-  await eventually('a private redis-server', () => accepts(port));
+  const start = async () => {
+    const server = spawn(
+      'redis-server',
+      [
+        ...['--port', String(port), '--bind', '127.0.0.1', '--dir', dir],
+        ...['--save', '', '--appendonly', 'yes', ...options],
+      ],
+      { stdio: 'ignore' },
+    );
+    await once(server, 'spawn');
+    await eventually('a private redis-server', () => accepts(port));
+    return server;
+  };
+  let server: ChildProcess | undefined = await start();
+  const halt = async (signal: NodeJS.Signals = 'SIGTERM') => {
+    if (server === undefined) return;
+    const exit = once(server, 'exit');
+    server.kill(signal);
+    await exit;
+    server = undefined;
+  };
   return {
     url: `redis://127.0.0.1:${port}`,
+    halt,
+    async resume() {
+      server ??= await start();
+    },
     async stop() {
-      const exit = once(server, 'exit');
-      server.kill('SIGTERM');
-      await exit;
+      await halt();
       await rm(dir, { recursive: true, force: true });
     },
   };

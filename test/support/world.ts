@@ -12,7 +12,7 @@ import {
 } from './cli.js';
 import { containersOf, engineAnswers } from './docker.js';
 import { eventually } from './eventually.js';
-import { startRedisContainer, startRedis } from './redis-server.js';
+import { startRedisContainer, startRedis, type TestRedis } from './redis-server.js';
 
 /** All that an end-to-end test needs, each part real: Redis, a model server, workers and clients as processes. */
 export interface World {
@@ -32,10 +32,13 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** Opens a world of its own. Workers that a test leaves running are ended with it. */
-export async function openWorld(extra: Env = {}): Promise<World> {
+/**
+ * Opens a world of its own, on a Redis that is given or its own. Workers that a test leaves running are ended with
+ * it, and so is that Redis.
+ */
+export async function openWorld(extra: Env = {}, given?: TestRedis): Promise<World> {
   const hasEngine = await engineAnswers();
-  const server = hasEngine ? await startRedisContainer() : await startRedis();
+  const server = given ?? (hasEngine ? await startRedisContainer() : await startRedis());
   const redis = new Redis(server.url);
   const scripts = new Map<string, Step[]>();
   const model = await startScriptedModel((userText) => {

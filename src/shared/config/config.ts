@@ -15,6 +15,8 @@ export const sandboxRoomBytes = 48 * mebibyte;
 /** Where Redis is and how long things are kept there. */
 export interface StoreConfig {
   readonly redisUrls: readonly string[];
+  /** Replicas that must have an accepted turn and a result; none when it is not said. */
+  readonly waitReplicas?: number;
   readonly tenant: Tenant;
   readonly resultTtlSeconds: number;
   readonly sessionTtlSeconds: number;
@@ -102,6 +104,8 @@ export interface WorkerConfig {
   readonly graceMs: number;
   readonly maxAttempts: number;
   readonly maxWaits: number;
+  /** Is a Redis that may throw keys away put up with? */
+  readonly allowEviction: boolean;
   readonly limits: DefaultLimits;
   /** What a session's workspace may hold from turn to turn. */
   readonly snapshots: { readonly bytes: number; readonly entries: number };
@@ -151,6 +155,7 @@ export function sliceEnvironment(
       graceMs: env.SKILLMILL_SHUTDOWN_GRACE * 1000,
       maxAttempts: env.SKILLMILL_MAX_ATTEMPTS,
       maxWaits: env.SKILLMILL_MAX_WAITS,
+      allowEviction: env.SKILLMILL_ALLOW_EVICTION,
       limits: {
         turnTimeoutMs: env.SKILLMILL_TURN_TIMEOUT * 1000,
         maxModelCalls: env.SKILLMILL_MAX_MODEL_CALLS,
@@ -174,6 +179,7 @@ function storeSlice(
   const dataHome = raw['XDG_DATA_HOME'] ?? join(homedir(), '.local', 'share');
   return {
     redisUrls: env.REDIS_URL,
+    waitReplicas: env.SKILLMILL_WAIT_REPLICAS,
     tenant: env.SKILLMILL_TENANT,
     resultTtlSeconds: env.SKILLMILL_RESULT_TTL,
     sessionTtlSeconds: env.SKILLMILL_SESSION_TTL,

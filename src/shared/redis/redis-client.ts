@@ -1,45 +1,77 @@
-import { Cluster, Redis, type RedisOptions } from 'ioredis';
-import { SkillmillError, errorMessage } from '../errors/skillmill-error.js';
+import { Cluster, Redis } from 'ioredis';
+import { SkillmillError } from '../errors/skillmill-error.js';
+import {
+  answerWithinMs,
+  connectionOptions,
+  connectTimeoutMs,
+  type RedisRole,
+} from './connection-options.js';
+import { adviceOn, shortReason } from './refusals.js';
+import { watchConnection } from './watch-connection.js';
 
 /** A connection to one Redis or to a Redis Cluster; the commands are the same. */
 export type RedisClient = Redis | Cluster;
+/** One server. */
+export type RedisNode = Redis;
 
-/**
- * What a connection is for: `client` fails fast (somebody waits for the answer), `worker` waits until Redis is
- * back, `blocking` is one that `XREAD BLOCK` may occupy.
- */
-export type RedisRole = 'client' | 'worker' | 'blocking';
+/** A worker's connection may be silent for this long; its lease outlives that. */
+const silentSeconds = 4;
+/** BullMQ waits for a job for 10 s at most on a connection of its own. */
+const silentSecondsWhenBlocked = 12;
 
-const connectTimeoutMs = 3000;
-const reachableWithinMs = 4000;
+/** Connections that BullMQ made of ours: it leaves them open when Redis is away as it closes. */
+const twins = new WeakMap<RedisClient, RedisClient[]>();
 
 /** Opens a connection, in the background. Close it with `closeRedis`. */
 export function connectRedis(urls: readonly string[], role: RedisRole): RedisClient {
   const [first, ...rest] = urls;
   if (first === undefined) throw new SkillmillError('CONFIG_INVALID', 'REDIS_URL names no Redis.');
-  const options = connectionOptions(role);
-  const client =
+  const onRefusal = (error: Error) => void client.emit('error', error);
+  const options = connectionOptions(role, onRefusal);
+  const client: RedisClient =
     rest.length === 0
       ? new Redis(first, options)
       : new Cluster([...urls], {
           redisOptions: options,
-          clusterRetryStrategy: options.retryStrategy ?? (() => null),
+          clusterRetryStrategy: (times) => Math.min(times * 100, 2000),
           slotsRefreshTimeout: connectTimeoutMs,
         });
   // Without a listener ioredis prints to the console; each command that fails says so to its caller anyway.
   client.on('error', () => undefined);
+  if (role === 'worker') watchWithTwins(client);
   return client;
 }
 
-function connectionOptions(role: RedisRole): RedisOptions {
-  const patient = role === 'worker';
-  return {
-    connectTimeout: connectTimeoutMs,
-    // BullMQ asks for null on the worker's side: a command waits for the connection instead of failing.
-    maxRetriesPerRequest: patient ? null : 1,
-    retryStrategy: (times) => Math.min(times * 100, 2000),
-    enableReadyCheck: true,
+/** Watches a worker's connection, and those that BullMQ makes of it. */
+function watchWithTwins(client: RedisClient): void {
+  watch(client, silentSeconds);
+  const made: RedisClient[] = [];
+  twins.set(client, made);
+  const keep = <Twin extends RedisClient>(twin: Twin): Twin => {
+    made.push(twin);
+    watch(twin, silentSecondsWhenBlocked);
+    return twin;
   };
+  if (client instanceof Cluster) {
+    const duplicate = client.duplicate.bind(client);
+    client.duplicate = (nodes, options) => keep(duplicate(nodes, options));
+  } else {
+    const duplicate = client.duplicate.bind(client);
+    client.duplicate = (options) => keep(duplicate(options));
+  }
+}
+
+function watch(client: RedisClient, seconds: number): void {
+  if (client instanceof Cluster) {
+    client.on('+node', (node: Redis) => watchConnection(node, seconds));
+  } else {
+    watchConnection(client, seconds);
+  }
+}
+
+/** The servers that take writes, one by one, for what has to be asked of each. */
+export function mastersOf(client: RedisClient): RedisNode[] {
+  return client instanceof Cluster ? client.nodes('master') : [client];
 }
 
 /** Waits until Redis answers. @throws SkillmillError REDIS_UNAVAILABLE within 5 s, with what to do */
@@ -48,7 +80,7 @@ export async function requireRedis(client: RedisClient, urls: readonly string[])
   const remember = (error: unknown) => (lastError = error);
   client.on('error', remember);
   const timer = new Promise<never>((_, reject) => {
-    setTimeout(() => reject(redisUnavailable(urls, lastError)), reachableWithinMs).unref();
+    setTimeout(() => reject(redisUnavailable(urls, lastError)), answerWithinMs).unref();
   });
   try {
     await Promise.race([client.ping(), timer]);
@@ -61,27 +93,29 @@ export async function requireRedis(client: RedisClient, urls: readonly string[])
 
 function redisUnavailable(urls: readonly string[], cause: unknown): SkillmillError {
   const where = urls.map(withoutCredentials).join(', ');
-  const why = cause === undefined ? 'no answer' : errorMessage(cause);
-  return new SkillmillError(
-    'REDIS_UNAVAILABLE',
-    `Redis at ${where} could not be reached (${why}). Start it, or set REDIS_URL.`,
-    { cause },
-  );
+  const advice = adviceOn(cause);
+  const why = cause === undefined ? 'no answer' : shortReason(cause);
+  const message =
+    advice === undefined
+      ? `Redis at ${where} could not be reached (${why}). Start it, or set REDIS_URL.`
+      : `Redis at ${where} takes no commands (${why}). ${advice}`;
+  return new SkillmillError('REDIS_UNAVAILABLE', message, { cause });
 }
 
 /** A failed Redis command as one of our errors: what is ours stays as it is. */
 export function redisError(thrown: unknown): SkillmillError {
   if (thrown instanceof SkillmillError) return thrown;
+  const advice = adviceOn(thrown) ?? 'Check that it is up and can be reached.';
   return new SkillmillError(
     'REDIS_UNAVAILABLE',
-    `Redis refused or lost a command (${errorMessage(thrown)}). Check that it is up and has memory left.`,
+    `Redis refused or lost a command (${shortReason(thrown)}). ${advice}`,
     { cause: thrown },
   );
 }
 
 /** Closes a connection at once; commands in flight fail. */
 export function closeRedis(client: RedisClient): void {
-  client.disconnect();
+  for (const connection of [client, ...(twins.get(client) ?? [])]) connection.disconnect();
 }
 
 /** Protocol, host and port only: a password may hold any character. */

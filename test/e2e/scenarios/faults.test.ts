@@ -218,12 +218,15 @@ describe('a set-up that is wrong', () => {
     }
   });
 
-  it('refuses a Redis that may evict keys [eviction-policy]', async () => {
+  it('refuses a Redis that may evict keys, unless the operator puts up with it [eviction-policy]', async () => {
     const redis = await startRedis(['--maxmemory-policy', 'allkeys-lru']);
-    const outcome = await cli(['worker'], { ...world.env, REDIS_URL: redis.url });
-    await redis.stop();
+    const env = { REDIS_URL: redis.url };
+    const outcome = await world.run(['worker'], env);
     expect(outcome.code).toBe(2);
-    expect(outcome.stderr).toContain('allkeys-lru');
-    expect(outcome.stderr).toContain('noeviction');
+    expect(outcome.stderr).toMatch(/allkeys-lru.*noeviction.*SKILLMILL_ALLOW_EVICTION/);
+    const worker = await world.worker({ ...env, SKILLMILL_ALLOW_EVICTION: '1' });
+    expect(worker.log()).toContain('allkeys-lru');
+    expect(await worker.end()).toBe(0);
+    await redis.stop();
   });
 });

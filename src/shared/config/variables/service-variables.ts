@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { defaultTenant, tenantSchema } from '../../contracts/index.js';
-import { redisUrls, seconds } from '../env-values.js';
+import { onOff, redisUrls, seconds, whole } from '../env-values.js';
 import { variable } from './variable.js';
 
 /** Where the services are, and whose turns are theirs. */
@@ -9,6 +9,17 @@ export const serviceVariables = {
     schema: redisUrls,
     default: 'redis://127.0.0.1:6379',
     description: 'Redis; several comma-separated URLs are the nodes of a Redis Cluster',
+  }),
+  SKILLMILL_WAIT_REPLICAS: variable({
+    schema: whole(0, 100),
+    default: '0',
+    description:
+      'Replicas of Redis that must have an accepted turn and a result before they are reported; 0 waits for none',
+  }),
+  SKILLMILL_ALLOW_EVICTION: variable({
+    schema: onOff,
+    default: '0',
+    description: '1 starts workers on a Redis that may throw keys, and so turns, away',
   }),
   SKILLMILL_TENANT: variable({
     schema: tenantSchema,
