@@ -1,0 +1,98 @@
+import { randomNumbers } from '../random-numbers.js';
+
+/** How much runs, and how much goes wrong meanwhile. */
+export interface ChaosSize {
+  readonly workers: number;
+  readonly concurrency: number;
+  readonly sessions: number;
+  readonly turns: number;
+  /** Kills of workers and containers together, at most. */
+  readonly kills: number;
+  readonly killEveryMs: readonly [number, number];
+  readonly redisRestarts: number;
+  /** Share of the turns that somebody cancels. */
+  readonly cancelled: number;
+  /** All turns have their results by then. */
+  readonly limitMs: number;
+}
+
+/** `npm run test:chaos`. */
+export const fullSize: ChaosSize = {
+  workers: 4,
+  concurrency: 4,
+  sessions: 200,
+  turns: 2000,
+  kills: 1000,
+  killEveryMs: [2000, 5000],
+  redisRestarts: 3,
+  cancelled: 0.1,
+  limitMs: 300_000,
+};
+
+/** The same within `npm test`. */
+export const smallSize: ChaosSize = {
+  ...fullSize,
+  workers: 2,
+  sessions: 10,
+  turns: 60,
+  kills: 4,
+  redisRestarts: 1,
+  limitMs: 100_000,
+};
+
+/** One tool call that a turn is to make: a line in the ledger, or a command that adds a link to the session's chain. */
+export interface PlannedCall {
+  /** Its number in the turn. */
+  readonly n: number;
+  readonly tool: 'ledger' | 'link';
+}
+
+/** What one turn is to do: each step is a reply of the model with these calls; one without any ends it. */
+export interface TurnPlan {
+  readonly sessionId: string;
+  /** Names the turn; its message as well. */
+  readonly text: string;
+  readonly steps: readonly (readonly PlannedCall[])[];
+  /** At what share of the finished turns somebody cancels it; undefined: nobody does. */
+  readonly cancelAt: number | undefined;
+}
+
+/** Share of the turns that run commands: few turns with many, since each such turn costs a container. */
+const commandTurns = 0.28;
+const mostCalls = 6;
+
+/** What the turns of a run do, in the order in which they are enqueued. */
+export function planTurns(size: ChaosSize, seed: number): TurnPlan[] {
+  const random = randomNumbers(seed);
+  return Array.from({ length: size.turns }, (_, index) => {
+    const session = index % size.sessions;
+    const turn = Math.floor(index / size.sessions);
+    return {
+      sessionId: `chaos-${session}`,
+      text: `${session}-${turn}`,
+      steps: random() < commandTurns ? commandSteps(random) : ledgerSteps(random),
+      cancelAt: random() < size.cancelled ? random() : undefined,
+    };
+  });
+}
+
+type Tools = PlannedCall['tool'][];
+
+function commandSteps(random: () => number): PlannedCall[][] {
+  return numbered(2 + Math.floor(random() * 4), () =>
+    random() < 0.3 ? ['link', 'ledger'] : ['link'],
+  );
+}
+
+function ledgerSteps(random: () => number): PlannedCall[][] {
+  return numbered(Math.floor(random() * 4), () =>
+    random() < 0.3 ? ['ledger', 'ledger'] : ['ledger'],
+  );
+}
+
+function numbered(steps: number, toolsOf: () => Tools): PlannedCall[][] {
+  let n = 0;
+  return Array.from({ length: steps }, () =>
+    toolsOf().flatMap((tool): PlannedCall[] => (n < mostCalls ? [{ n: (n += 1), tool }] : [])),
+  ).filter((calls) => calls.length > 0);
+}
