@@ -58,7 +58,7 @@ export interface TurnPlan {
 }
 
 /** Share of the turns that run commands: few turns with many, since each such turn costs a container. */
-const commandTurns = 0.28;
+const commandTurns = 0.18;
 const mostCalls = 6;
 
 /** What the turns of a run do, in the order in which they are enqueued. */
@@ -71,7 +71,9 @@ export function planTurns(size: ChaosSize, seed: number): TurnPlan[] {
       sessionId: `chaos-${session}`,
       text: `${session}-${turn}`,
       steps: random() < commandTurns ? commandSteps(random) : ledgerSteps(random),
-      cancelAt: random() < size.cancelled ? random() : undefined,
+      // Near its own place in the run: some wait then, some run, some are over.
+      cancelAt:
+        random() < size.cancelled ? (index / size.turns) * (0.6 + random() * 0.4) : undefined,
     };
   });
 }
@@ -79,13 +81,13 @@ export function planTurns(size: ChaosSize, seed: number): TurnPlan[] {
 type Tools = PlannedCall['tool'][];
 
 function commandSteps(random: () => number): PlannedCall[][] {
-  return numbered(2 + Math.floor(random() * 4), () =>
+  return numbered(3 + Math.floor(random() * 3), () =>
     random() < 0.3 ? ['link', 'ledger'] : ['link'],
   );
 }
 
 function ledgerSteps(random: () => number): PlannedCall[][] {
-  return numbered(Math.floor(random() * 4), () =>
+  return numbered(Math.floor(random() * 3), () =>
     random() < 0.3 ? ['ledger', 'ledger'] : ['ledger'],
   );
 }

@@ -4,8 +4,8 @@ import { isFinal, type ChaosFacts } from '../facts.js';
 export function checkEvents(facts: ChaosFacts): string[] {
   return facts.accepted.flatMap(({ turnId, plan }) => {
     const events = facts.events.get(turnId) ?? [];
-    const odd = events.find(({ seq }, index) => seq !== index + 1);
-    const faults = odd === undefined ? [] : [`seq ${odd.seq} at place ${events.indexOf(odd) + 1}`];
+    const place = events.findIndex(({ seq }, index) => seq !== index + 1);
+    const faults = place < 0 ? [] : [`seq ${String(events[place]?.seq)} at place ${place + 1}`];
     const final = events.findIndex(isFinal);
     if (final >= 0 && final < events.length - 1)
       faults.push(`${events.length - 1 - final} events after its end`);

@@ -6,7 +6,5 @@ export const lasting =
 
 /** Redis holds no key without an expiry but the named ones. */
 export function checkKeys(facts: ChaosFacts): string[] {
-  return facts.lastingKeys
-    .filter((key) => !lasting.test(key))
-    .map((key) => `${key} has no expiry`);
+  return facts.lastingKeys.filter((key) => !lasting.test(key)).map((key) => `${key} has no expiry`);
 }

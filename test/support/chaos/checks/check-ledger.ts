@@ -12,9 +12,7 @@ export function checkLedger(facts: ChaosFacts): string[] {
     runs.set(line.callKey, [...(runs.get(line.callKey) ?? []), line]);
   }
   const kept = keptRuns(facts);
-  const finished = new Set(
-    facts.ledger.filter(({ kind }) => kind === 'end').map(({ run }) => run),
-  );
+  const finished = new Set(facts.ledger.filter(({ kind }) => kind === 'end').map(({ run }) => run));
   const attempts = attemptsOf(facts);
   const ofRuns = [...runs].flatMap(([callKey, made]) => {
     const last = made.at(-1)?.run;
@@ -23,7 +21,8 @@ export function checkLedger(facts: ChaosFacts): string[] {
     const attempt = attempts.get(callKey);
     if (answer !== undefined && answer !== last)
       faults.push('the history has the answer of a run before the last');
-    if (answer !== undefined && !finished.has(answer)) faults.push('it was answered without an end');
+    if (answer !== undefined && !finished.has(answer))
+      faults.push('it was answered without an end');
     if (made.length > 1 && attempt !== undefined && attempt < 2)
       faults.push('the result calls it the first attempt');
     const shown = [...(facts.shown.get(callKey) ?? [])];
