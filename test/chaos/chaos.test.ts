@@ -10,6 +10,7 @@ const smaller = z.strictObject({
   concurrency: z.int().min(1).default(fullSize.concurrency),
   sessions: z.int().min(1).default(fullSize.sessions),
   turns: z.int().min(1).default(fullSize.turns),
+  commands: z.number().min(0).max(1).default(fullSize.commands),
   kills: z.int().min(0).default(fullSize.kills),
   redisRestarts: z.int().min(0).default(fullSize.redisRestarts),
   cancelled: z.number().min(0).max(1).default(fullSize.cancelled),

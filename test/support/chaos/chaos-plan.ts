@@ -6,6 +6,8 @@ export interface ChaosSize {
   readonly concurrency: number;
   readonly sessions: number;
   readonly turns: number;
+  /** Share of the turns that run commands, in the sessions that do so at all. */
+  readonly commands: number;
   /** Kills of workers and containers together, at most. */
   readonly kills: number;
   readonly killEveryMs: readonly [number, number];
@@ -22,6 +24,7 @@ export const fullSize: ChaosSize = {
   concurrency: 4,
   sessions: 200,
   turns: 2000,
+  commands: 0.3,
   kills: 1000,
   killEveryMs: [2000, 5000],
   redisRestarts: 3,
@@ -35,6 +38,7 @@ export const smallSize: ChaosSize = {
   workers: 2,
   sessions: 10,
   turns: 60,
+  commands: 0.6,
   kills: 4,
   redisRestarts: 1,
   limitMs: 100_000,
@@ -57,8 +61,10 @@ export interface TurnPlan {
   readonly cancelAt: number | undefined;
 }
 
-/** Share of the turns that run commands: few turns with many, since each such turn costs a container. */
-const commandTurns = 0.18;
+/** Every so many sessions one runs commands: chains grow from turn to turn, and few turns cost a container, which is dear. */
+const chainSessions = 4;
+/** Share of the replies that call the ledger beside what they call anyway. */
+const besides = 0.15;
 const mostCalls = 6;
 
 /** What the turns of a run do, in the order in which they are enqueued. */
@@ -70,7 +76,10 @@ export function planTurns(size: ChaosSize, seed: number): TurnPlan[] {
     return {
       sessionId: `chaos-${session}`,
       text: `${session}-${turn}`,
-      steps: random() < commandTurns ? commandSteps(random) : ledgerSteps(random),
+      steps:
+        session % chainSessions === 0 && random() < size.commands
+          ? commandSteps(random)
+          : ledgerSteps(random),
       // Near its own place in the run: some wait then, some run, some are over.
       cancelAt:
         random() < size.cancelled ? (index / size.turns) * (0.6 + random() * 0.4) : undefined,
@@ -82,13 +91,13 @@ type Tools = PlannedCall['tool'][];
 
 function commandSteps(random: () => number): PlannedCall[][] {
   return numbered(3 + Math.floor(random() * 3), () =>
-    random() < 0.3 ? ['link', 'ledger'] : ['link'],
+    random() < besides ? ['link', 'ledger'] : ['link'],
   );
 }
 
 function ledgerSteps(random: () => number): PlannedCall[][] {
-  return numbered(Math.floor(random() * 3), () =>
-    random() < 0.3 ? ['ledger', 'ledger'] : ['ledger'],
+  return numbered(Math.floor(random() ** 3 * 3), () =>
+    random() < besides ? ['ledger', 'ledger'] : ['ledger'],
   );
 }
 

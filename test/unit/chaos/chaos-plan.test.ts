@@ -7,18 +7,23 @@ it('plans the same for the same seed, and another run for another', () => {
   expect(planTurns(fullSize, 7)).not.toEqual(planTurns(fullSize, 8));
 });
 
-it('has turns of 1 to 6 model calls and up to 6 tool calls, a third of which are commands', () => {
-  const plans = planTurns(fullSize, 1);
-  const calls = plans.map(({ steps }) => steps.flat());
-  expect(plans).toHaveLength(2000);
-  expect(new Set(plans.map(({ sessionId }) => sessionId)).size).toBe(200);
-  expect(new Set(plans.map(({ steps }) => steps.length + 1))).toEqual(new Set([1, 2, 3, 4, 5, 6]));
-  expect(Math.max(...calls.map((each) => each.length))).toBe(6);
-  const links = calls.flat().filter(({ tool }) => tool === 'link');
-  expect(links.length / calls.flat().length).toBeGreaterThan(1 / 3);
-  const cancelled = plans.filter(({ cancelAt }) => cancelAt !== undefined);
-  expect(cancelled.length).toBeGreaterThan(150);
-});
+it.each([1, 2, 3, 4, 5])(
+  'has turns of 1 to 6 model calls and up to 6 tool calls, a third of which are commands (seed %i)',
+  (seed) => {
+    const plans = planTurns(fullSize, seed);
+    const calls = plans.map(({ steps }) => steps.flat());
+    expect(plans).toHaveLength(2000);
+    expect(new Set(plans.map(({ sessionId }) => sessionId)).size).toBe(200);
+    expect(new Set(plans.map(({ steps }) => steps.length + 1))).toEqual(
+      new Set([1, 2, 3, 4, 5, 6]),
+    );
+    expect(Math.max(...calls.map((each) => each.length))).toBe(6);
+    const links = calls.flat().filter(({ tool }) => tool === 'link');
+    expect(links.length / calls.flat().length).toBeGreaterThan(1 / 3);
+    const cancelled = plans.filter(({ cancelAt }) => cancelAt !== undefined);
+    expect(cancelled.length).toBeGreaterThan(150);
+  },
+);
 
 it('makes a call again that was answered with a failure, and then goes on', () => {
   const plan = {
