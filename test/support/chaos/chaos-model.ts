@@ -22,6 +22,8 @@ export interface ChaosModel {
 /** More replies than a turn can need. */
 const mostReplies = 40;
 const mostTries = 5;
+/** A model call and a ledger call take up to so long: waiting costs no CPU, and gives deaths a chance in the midst of it. */
+const longestMs = 200;
 
 /** Starts a model server that plays the plans. Its answers follow from the request alone, so that one made again gets the same. */
 export async function startChaosModel(
@@ -39,7 +41,7 @@ export async function startChaosModel(
         const own = messagesOf(plan, messages);
         for (const answer of answersOf(own).values()) note(shown, answer);
         const random = randomNumbers(seedOf(`${seed} ${plan.text} ${made}`));
-        return { ...nextReply(plan, own, random), delayMs: Math.round(5 + random() * 75) };
+        return { ...nextReply(plan, own, random), delayMs: Math.round(random() * longestMs) };
       }),
     ]),
   );
@@ -71,7 +73,7 @@ export function nextReply(
 function wireCall(plan: TurnPlan, { n, tool }: PlannedCall, tries: number, random: () => number) {
   const id = callId(plan, n, tries);
   if (tool === 'ledger') {
-    const takesMs = Math.round(random() * 60);
+    const takesMs = Math.round(random() * longestMs);
     return { id, name: 'ledger', arguments: { call: n, takesMs } };
   }
   const command = `python3 scripts/extend.py ${plan.text} ${n}`;

@@ -36,10 +36,11 @@ export const fullSize: ChaosSize = {
 export const smallSize: ChaosSize = {
   ...fullSize,
   workers: 2,
-  sessions: 10,
-  turns: 60,
-  commands: 0.6,
-  kills: 4,
+  sessions: 16,
+  turns: 80,
+  commands: 0.5,
+  kills: 5,
+  killEveryMs: [1000, 2500],
   redisRestarts: 1,
   limitMs: 100_000,
 };
