@@ -17,6 +17,8 @@ export interface StreamEntry {
   readonly at: number;
   readonly type: string;
   readonly result?: unknown;
+  /** Of a tool call's events: its id in the turn. */
+  readonly callId?: string | undefined;
 }
 
 /** A line that the ledger tool wrote. */

@@ -61,7 +61,11 @@ async function keysWithoutExpiry({ redis }: ChaosWorld): Promise<string[]> {
 }
 
 const fieldsSchema = z.object({ body: z.string(), at: z.coerce.number() });
-const bodySchema = z.looseObject({ type: z.string(), result: z.unknown().optional() });
+const bodySchema = z.looseObject({
+  type: z.string(),
+  result: z.unknown().optional(),
+  callId: z.string().optional(),
+});
 
 /** The stream itself: what is behind its end would not be seen by a client. */
 async function readStream({ redis }: ChaosWorld, turnId: string): Promise<StreamEntry[]> {
@@ -69,8 +73,8 @@ async function readStream({ redis }: ChaosWorld, turnId: string): Promise<Stream
   return (await redis.xrange(events, '-', '+')).map(([id, flat]) => {
     const pairs = flat.flatMap((key, index) => (index % 2 === 0 ? [[key, flat[index + 1]]] : []));
     const { body, at } = fieldsSchema.parse(Object.fromEntries(pairs));
-    const { type, result } = bodySchema.parse(JSON.parse(body));
-    return { seq: Number(id.split('-')[0]), at, type, result };
+    const { type, result, callId } = bodySchema.parse(JSON.parse(body));
+    return { seq: Number(id.split('-')[0]), at, type, result, callId };
   });
 }
 

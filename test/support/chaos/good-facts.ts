@@ -73,12 +73,13 @@ function turnFacts(n: number, chain: ChainMaker) {
     { stdout, exit_code: 0 },
   ];
   const result = resultOf(turnId, text, answers);
-  const events: StreamEntry[] = ['turn.queued', 'turn.started', 'turn.completed'].map(
-    (type, index) => ({
-      ...{ seq: index + 1, at: from + index * 100, type },
-      ...(type === 'turn.completed' ? { result } : {}),
-    }),
-  );
+  const events = [
+    { type: 'turn.queued' },
+    { type: 'turn.started' },
+    { type: 'tool.started', callId: 'call_1' },
+    { type: 'tool.started', callId: 'call_2' },
+    { type: 'turn.completed', result },
+  ].map((body, index): StreamEntry => ({ seq: index + 1, at: from + index * 100, ...body }));
   const messages = messagesOf(turnId, text, answers);
   return { turnId, plan, callKey, run, ledger, result, events, messages };
 }

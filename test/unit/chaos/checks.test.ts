@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { allChecks } from '../../support/chaos/checks/all-checks.js';
+import { checkAttempts } from '../../support/chaos/checks/check-attempts.js';
 import { checkChains } from '../../support/chaos/checks/check-chains.js';
 import { checkEvents } from '../../support/chaos/checks/check-events.js';
 import { checkKeys } from '../../support/chaos/checks/check-keys.js';
@@ -211,6 +212,28 @@ describe('the ledger', () => {
   });
 });
 
+describe('a call that ran again', () => {
+  const again = (facts: OpenFacts) =>
+    change(facts.events, first, ([queued, started, call, ...rest]) =>
+      [queued, started, call, call, ...rest].filter((event) => event !== undefined),
+    );
+  it('says so', () => {
+    expect(told(checkAttempts, again)).toMatch(/call_1 \(ledger\) began 2 times, and the result/);
+    const honest = (facts: OpenFacts) => {
+      again(facts);
+      change(facts.results, first, (result) => ({
+        ...result,
+        toolCalls: result.toolCalls.map((call) => ({ ...call, attempt: 2 })),
+      }));
+    };
+    expect(told(checkAttempts, honest)).toBe('');
+  });
+  it('was told of when it began', () => {
+    const silent = (facts: OpenFacts) => facts.events.clear();
+    expect(told(checkAttempts, silent)).toContain('call_2 (skill_run) has no event');
+  });
+});
+
 describe('a chain', () => {
   const withChain = (links: [string, string, string][]) => (facts: OpenFacts) => {
     const chain = new ChainMaker();
@@ -257,7 +280,7 @@ describe('the stream of a turn', () => {
     [
       'that goes on after its end',
       '1 events after its end',
-      (events) => [...events, { seq: 4, at: 9, type: 'tool.completed' }],
+      (events) => [...events, { seq: 6, at: 9, type: 'tool.completed' }],
     ],
   ];
   it.each(spoilt)('%s', (_, expected, to) => {

@@ -1,4 +1,5 @@
 import type { ChaosFacts } from '../facts.js';
+import { checkAttempts } from './check-attempts.js';
 import { checkChains } from './check-chains.js';
 import { checkEvents } from './check-events.js';
 import { checkKeys } from './check-keys.js';
@@ -13,6 +14,7 @@ export const allChecks: Readonly<Record<string, (facts: ChaosFacts) => readonly 
   'the results of a session come in the order of enqueueing': checkOrder,
   'never two turns of a session at once': checkOneAtATime,
   'no journalled call twice in the ledger': checkLedger,
+  'a call that ran again says so': checkAttempts,
   'every hash chain is whole, no link was made twice': checkChains,
   'event seq without gap or double': checkEvents,
   'no key without an expiry but the named ones': checkKeys,
