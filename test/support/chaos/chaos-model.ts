@@ -58,7 +58,8 @@ export function nextReply(
   const answers = answersOf(messages);
   let [step, tries] = [0, 0];
   let due: readonly PlannedCall[] = plan.steps[0] ?? [];
-  for (const _ of messages.filter(({ tool_calls }) => (tool_calls ?? []).length > 0)) {
+  const made = messages.filter(({ tool_calls }) => (tool_calls ?? []).length > 0).length;
+  for (let reply = 0; reply < made; reply += 1) {
     const asked = tries;
     const failed = due.filter(({ n }) => answers.get(callId(plan, n, asked))?.isGood !== true);
     tries = failed.length > 0 ? tries + 1 : 0;

@@ -26,7 +26,9 @@ export async function runChaos(size: ChaosSize, seed: number): Promise<void> {
     const progress = new Progress(world, accepted);
     const trouble = makeTrouble(world, size, { seed, doneShare: progress.doneShare });
     const tell = () => console.log(stateOf(progress, trouble, began));
-    const isOver = await progress.follow(size.limitMs, everySoOften(tell)).finally(trouble.stop);
+    const isOver = await progress
+      .follow(size.limitMs, everySoOften(tell))
+      .finally(() => trouble.stop());
     tell();
     const facts = await gatherFacts(world, accepted);
     report(world, facts);

@@ -42,7 +42,10 @@ export async function openChaosWorld(
     closers.push(() => server.stop());
     const redis = new Redis(server.url, { retryStrategy: () => 100 });
     redis.on('error', () => undefined);
-    closers.push(() => Promise.resolve(redis.disconnect()));
+    closers.push(async () => {
+      redis.disconnect();
+      return Promise.resolve();
+    });
     const model = await startChaosModel(plans, seed);
     closers.push(() => model.server.close());
     const ledgerPath = join(dir, 'ledger.jsonl');
