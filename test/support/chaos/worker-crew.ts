@@ -41,10 +41,13 @@ export async function startCrew(count: number, env: Env): Promise<WorkerCrew> {
       }
     }
   };
+  const track = (start: Promise<void>): Promise<void> => {
+    const tracked = start.finally(() => starting.delete(tracked));
+    starting.add(tracked);
+    return tracked;
+  };
   const replace = () => {
-    if (isEnding) return;
-    const start = patiently().finally(() => starting.delete(start));
-    starting.add(start);
+    if (!isEnding) void track(patiently());
   };
   const end = async () => {
     isEnding = true;
@@ -52,7 +55,7 @@ export async function startCrew(count: number, env: Env): Promise<WorkerCrew> {
     await Promise.all([...ready].map((worker) => worker.end()));
   };
   try {
-    await Promise.all(Array.from({ length: count }, begin));
+    await Promise.all(Array.from({ length: count }, () => track(begin())));
   } catch (error) {
     await end();
     throw error;
