@@ -222,10 +222,13 @@ function historyFault(messages) {
  */
 function waitFor(ms, request) {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    request.socket.once('close', () => {
+    const { socket } = request;
+    const end = () => {
       clearTimeout(timer);
+      socket.off('close', end); // a connection serves many requests
       resolve(undefined);
-    });
+    };
+    const timer = setTimeout(end, ms);
+    socket.once('close', end);
   });
 }

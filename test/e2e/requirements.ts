@@ -35,6 +35,8 @@ export const requirements = {
   drain: 'SIGTERM in the middle of a turn lets it finish; another worker takes the waiting ones',
   'hand-over': 'a turn that is not finished within the grace time is handed to another worker',
   'worker-killed': 'a turn whose worker is killed ends in exactly one result, elsewhere',
+  chaos:
+    'while workers, containers and Redis are killed at random, every accepted turn ends in one result, in order, and no finished tool call runs again',
   'worker-killed-always':
     'a turn that kills each of its workers ends as WORKER_LOST, and its session goes on',
   'session-order':

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { createClient } from '../../../src/producer/index.js';
 import { eventually } from '../eventually.js';
+import { randomNumbers } from '../random-numbers.js';
 import { openWorld, runs } from '../world.js';
 
 /** How many turns run, and how often their worker is killed in the midst of them. */
@@ -57,15 +58,4 @@ export async function killAtRandom(plan: KillPlan): Promise<void> {
     await client.close();
     await world.close();
   }
-}
-
-/** Numbers from 0 to 1 that follow from a seed (mulberry32). */
-function randomNumbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
 }
