@@ -17,6 +17,7 @@ import { createLocalExecutor } from './executor/local/local-executor.js';
 import { createOpenAiModel } from './model/openai-model.js';
 import { createNotedBlobStore } from './session/noted-blob-store.js';
 import { openSkills } from './skills/open-skills.js';
+import { SkillArchive } from './skills/skill-archive.js';
 import type { SkillGate } from './skills/skill-gate.js';
 import type { Toolbox } from './toolbox/toolbox.js';
 import type { TurnDeps } from './turn/turn-deps.js';
@@ -95,6 +96,7 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
     queue,
     executor,
     packs: new SkillPacks(),
+    archive: new SkillArchive(),
     snapshotLimits: config.worker.snapshots,
     handOver,
     logger,

@@ -24,6 +24,8 @@ export interface TurnKeys {
   readonly turn: string;
   /** Stream of turn events. Owner: scripts. Expires with the turn. */
   readonly events: string;
+  /** List of the running turn's journal entries, JSON each. Owner: append-steps. Expires with the turn. */
+  readonly journal: string;
   /** Set of the blobs that the running turn has stored: garbage to nobody until its commit says which are kept. Owner: the
    *  worker. Expires two days after the last was stored, and an hour after the commit. */
   readonly blobs: string;
@@ -47,7 +49,12 @@ export function sessionKeys(tenant: Tenant, tag: string): SessionKeys {
 /** The keys of a turn; they lie in its session's slot. */
 export function turnKeys(tenant: Tenant, turnId: TurnId): TurnKeys {
   const base = `${root}:{${tenant}:${tagOfTurn(turnId)}}:turn:${turnId}`;
-  return { turn: base, events: `${base}:events`, blobs: `${base}:blobs` };
+  return {
+    turn: base,
+    events: `${base}:events`,
+    journal: `${base}:journal`,
+    blobs: `${base}:blobs`,
+  };
 }
 
 /** What one budget counts: of a turn, a session, a batch or a tenant. Owner: the scripts reserve-call and settle-call. */
@@ -138,7 +145,7 @@ const referring: readonly (readonly [RegExp, Reference])[] = [
   [/^turn:[^:]+$/, 'turn'],
   [/^turn:[^:]+:blobs$/, 'blobs'],
   [/^(session|line|messages|skill-state|budget(:calls)?)$/, 'none'],
-  [/^turn:[^:]+:(events|budget(:calls)?)$/, 'none'],
+  [/^turn:[^:]+:(events|journal|budget(:calls)?)$/, 'none'],
 ];
 
 /** How a key that `sessionKeyPattern` finds refers to blobs; undefined for a session's key that is not of this file. */

@@ -10,6 +10,7 @@ import { commitTurn, type TurnCommit } from '../session/commit-turn.js';
 import { untilAbort } from '../async/until-abort.js';
 import { claimTurn, type Claim, type Lease } from '../session/lease.js';
 import { createAttemptSignal } from './attempt-signal.js';
+import { earlierSteps } from './earlier-steps.js';
 import { openTurn } from './open-turn.js';
 import { endOf, runTurn, type AttemptEnd, type FinalEnd } from './run-turn.js';
 import { turnInputs } from './turn-inputs.js';
@@ -30,8 +31,9 @@ export async function processTurn(deps: TurnDeps, pointer: TurnPointer): Promise
   const events = createEventSink({
     client: deps.redis,
     proof: lease.proof,
+    isHeld: () => !lease.isLost,
     onLost: () => lease.lost(),
-    onFault: (error) => logFault(deps, turn, 'an event was not published', error),
+    onFault: (error) => logFault(deps, turn, 'a step was not written, and is tried again', error),
   });
   let turn = claimedTurn(pointer, claim);
   try {
@@ -79,11 +81,13 @@ async function attemptTurn(
     const { signal } = attempt;
     const inputs = await turnInputs(deps, turn, { lease, session, signal });
     const skills = await untilAbort(deps.openSkills(turn), signal);
+    const replay = await earlierSteps(deps, turn, { lease, events });
     const open = await openTurn(deps, {
       turn,
       session,
       inputs,
       skills,
+      replay,
       limits,
       events,
       signal,

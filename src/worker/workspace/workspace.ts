@@ -21,6 +21,8 @@ export interface WorkspaceOptions {
   readonly skills: TurnSkills;
   readonly packs: SkillPacks;
   readonly signal: AbortSignal;
+  /** Told of each checkpoint that is durable; the version is undefined as long as no file has changed. */
+  readonly onSaved?: (version: WorkspaceVersion | undefined) => void;
 }
 
 /** A place that is ready for one command of a skill. */
@@ -54,6 +56,8 @@ export class Workspace {
   /** Why the last checkpoint failed. */
   private fault: SkillmillError | undefined;
   private toTell: string[] = [];
+  /** How many commands were prepared: what each leaves needs a checkpoint. */
+  commands = 0;
   /** Fingerprints of files as the command before left them, to tell what a command changed. */
   private readonly known = new Map<string, string>();
 
@@ -95,6 +99,11 @@ export class Workspace {
         await this.giveUpIfLost(error);
       })
       .finally(() => (this.checkpointing = undefined));
+  }
+
+  /** Waits until no checkpoint is being made. */
+  async checkpointed(): Promise<void> {
+    await this.checkpointing;
   }
 
   /** Makes all that the turn leaves durable. @throws the signal's reason; SkillmillError LIMIT_EXCEEDED, BLOB_UNAVAILABLE,
@@ -147,6 +156,7 @@ export class Workspace {
     try {
       await this.options.files.save(sandbox);
       this.fault = undefined;
+      this.options.onSaved?.(this.version);
     } catch (error) {
       this.isDirty = true;
       throw error;
@@ -160,6 +170,7 @@ export class Workspace {
     this.wasLost = false;
     this.toTell = [];
     this.isDirty = true;
+    this.commands += 1;
     const runDir = sandbox.nextRunDir();
     return {
       sandbox,
