@@ -38,7 +38,9 @@ describe('append-steps', () => {
       waiting: 0,
     });
     await s.write(turn, proof, { number: 2, entries: [{ kind: 'c' }] });
-    const stored = (await redis.client.lrange(journal, 0, -1)).map((text): unknown => JSON.parse(text));
+    const stored = (await redis.client.lrange(journal, 0, -1)).map((text): unknown =>
+      JSON.parse(text),
+    );
     expect(stored).toEqual([...entries, { kind: 'c' }]);
   });
 

@@ -21,7 +21,9 @@ export const toolCallRecordSchema = z.object({
   attempt: z
     .int()
     .min(1)
-    .describe('How often it was begun: 2 when the first time was cut short, e.g. by its worker’s death'),
+    .describe(
+      'How often it was begun: 2 when the first time was cut short, e.g. by its worker’s death',
+    ),
 });
 export type ToolCallRecord = z.infer<typeof toolCallRecordSchema>;
 

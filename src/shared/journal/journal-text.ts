@@ -21,10 +21,7 @@ export async function entryText(
 }
 
 /** The entry that a text of the list stands for. @throws SkillmillError INTERNAL, BLOB_NOT_FOUND, BLOB_UNAVAILABLE, BLOB_CORRUPT */
-export async function entryOf(
-  text: string,
-  blobs: Pick<BlobStore, 'open'>,
-): Promise<JournalEntry> {
+export async function entryOf(text: string, blobs: Pick<BlobStore, 'open'>): Promise<JournalEntry> {
   const entry = parseStored(z.union([referenceSchema, journalEntrySchema]), text);
   if (entry.kind !== 'blob') return entry;
   const whole = await buffer(await blobs.open(entry.sha256));

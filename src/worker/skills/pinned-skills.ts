@@ -19,10 +19,7 @@ export async function openPinnedSkills(
   return unpacked.size === 0 ? here : withUnpacked(here, unpacked);
 }
 
-function withUnpacked(
-  here: TurnSkills,
-  unpacked: ReadonlyMap<string, UnpackedSkill>,
-): TurnSkills {
+function withUnpacked(here: TurnSkills, unpacked: ReadonlyMap<string, UnpackedSkill>): TurnSkills {
   const others = here.skills.filter(({ name }) => !unpacked.has(name));
   const own = [...unpacked.values()].map(({ skill }) => skill);
   return {

@@ -39,10 +39,7 @@ export class SkillArchive {
       await source.blobs.note(known);
       return known;
     }
-    const { sha256 } = await source.blobs.put(
-      packSkill(await source.readFiles()),
-      source.signal,
-    );
+    const { sha256 } = await source.blobs.put(packSkill(await source.readFiles()), source.signal);
     this.known.set(key, sha256);
     return sha256;
   }

@@ -207,4 +207,3 @@ function plainSkill({
   const listed = (selection: typeof docs) => (selection === '*' ? selection : [...selection]);
   return { name, docs: listed(docs), tools: listed(tools) };
 }
-
