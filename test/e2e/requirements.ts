@@ -136,6 +136,3 @@ export const requirements = {
   'skills-lock':
     '`skills lock` pins every skill by its digest, and `skills verify` names each that is changed, missing or extra',
 } as const;
-
-/** Promises of the design that a later version will hold; named here so that nobody takes them for kept. */
-export const notYetHeld = {} as const;

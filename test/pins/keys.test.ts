@@ -60,6 +60,7 @@ it('the keys of a turn', () => {
   expect(turnKeys(tenant, turnId)).toEqual({
     turn: `skillmill:{acme:${tag}}:turn:${turnId}`,
     events: `skillmill:{acme:${tag}}:turn:${turnId}:events`,
+    journal: `skillmill:{acme:${tag}}:turn:${turnId}:journal`,
     blobs: `skillmill:{acme:${tag}}:turn:${turnId}:blobs`,
   });
 });
@@ -108,13 +109,24 @@ it('what a collector of garbage looks for, and which keys refer to blobs', () =>
   expect(shaOfBlobKey(blobKey(tenant, sha256))).toBe(sha256);
   expect(shaOfBlobKey(`skillmill:{acme:${tag}}:blob:${sha256}`)).toBeUndefined();
   const { session, line, messages, skillState, artifacts, workspace } = sessionKeys(tenant, tag);
-  const { turn, events, blobs } = turnKeys(tenant, turnId);
+  const { turn, events, journal, blobs } = turnKeys(tenant, turnId);
   const budgets = [
     ...[turnBudgetKeys(tenant, turnId), sessionBudgetKeys(tenant, tag)],
     ...[batchBudgetKeys(tenant, 'B.1'), tenantBudgetKeys(tenant, '2026-02')],
   ].flatMap(({ spent, calls }) => [spent, calls]);
   const { models, sessions, skills } = usageKeys(tenant, '2026-02-28');
-  const none = [session, line, messages, skillState, events, models, sessions, skills, ...budgets];
+  const none = [
+    session,
+    line,
+    messages,
+    skillState,
+    events,
+    journal,
+    models,
+    sessions,
+    skills,
+    ...budgets,
+  ];
   for (const key of none) expect([key, referenceOf(key)]).toEqual([key, 'none']);
   const kinds = [artifacts, workspace, turn, blobs].map(referenceOf);
   expect(kinds).toEqual(['artifacts', 'workspace', 'turn', 'blobs']);

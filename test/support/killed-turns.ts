@@ -19,7 +19,7 @@ export interface TurnPlace {
   /** A file that is there once the first worker is dead. */
   readonly gate: string;
   /** A model call that never ends before the first worker is dead, and gives this reply after. */
-  hangs(reply: Reply): Step;
+  readonly hangs: (reply: Reply) => Step;
 }
 
 /** A turn in the middle of which its worker is killed. */

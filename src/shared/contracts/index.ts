@@ -37,13 +37,6 @@ export {
   type ContractName,
 } from './json-schema.js';
 export {
-  journalEntrySchema,
-  type JournalEntry,
-  type JournalledReply,
-  type JournalledResult,
-  type PinnedSkill,
-} from './journal.js';
-export {
   messageSchema,
   type AssistantMessage,
   type Message,

@@ -1,7 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 import { z } from 'zod';
 import type { BlobStore } from '../blobs/blob-store.js';
-import { journalEntrySchema, sha256Schema, type JournalEntry } from '../contracts/index.js';
+import { sha256Schema } from '../contracts/index.js';
+import { journalEntrySchema, type JournalEntry } from '../contracts/journal.js';
 import { parseStored } from '../redis/parse-stored.js';
 
 /** An entry of more bytes goes to the blob store, and the list holds a reference. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { BlobStore } from '../blobs/blob-store.js';
-import type { JournalEntry } from '../contracts/index.js';
+import type { JournalEntry } from '../contracts/journal.js';
 import type { TurnKeys } from '../redis/keys.js';
 import { redisError, type RedisClient } from '../redis/redis-client.js';
 import { entryOf } from './journal-text.js';

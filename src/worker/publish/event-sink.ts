@@ -1,4 +1,5 @@
 import type { TurnEventBody } from '../../shared/contracts/index.js';
+import { EventPieces } from './event-pieces.js';
 import { TurnWriter, type WriterOptions, type WrittenEntry } from './turn-writer.js';
 
 /** Where a turn's steps are published. */
@@ -19,8 +20,6 @@ export interface EventSink {
   flush(): Promise<void>;
 }
 
-const outputPieceChars = 8 * 1024;
-const outputPerCallChars = 64 * 1024;
 /** At most ten writes a second while a command prints. */
 const outputPauseMs = 100;
 
@@ -29,8 +28,7 @@ export function createEventSink(options: WriterOptions): EventSink {
   const writer = new TurnWriter(options);
   let events: TurnEventBody[] = [];
   let entries: WrittenEntry[] = [];
-  const shown = new Map<string, number>();
-  let output: Piece[] = [];
+  const pieces = new EventPieces();
   let timer: NodeJS.Timeout | undefined;
   let writing = Promise.resolve();
 
@@ -41,8 +39,7 @@ export function createEventSink(options: WriterOptions): EventSink {
     await writer.write(step);
   };
   const say = (bodies: readonly TurnEventBody[]) => {
-    events.push(...output, ...bodies);
-    output = [];
+    events.push(...pieces.take(), ...bodies);
   };
   const publish = () => {
     clearTimeout(timer);
@@ -74,39 +71,13 @@ export function createEventSink(options: WriterOptions): EventSink {
       return writer.waiting;
     },
     output(callId, stream, text) {
-      const soFar = shown.get(callId) ?? 0;
-      const room = outputPerCallChars - soFar;
-      if (room < 0 || text === '') return; // the rest has been announced
-      shown.set(callId, soFar + text.length);
-      const cut = text.slice(0, room).replace(/[\ud800-\udbff]$/, '');
-      const piece = text.length > room ? `${cut}\n… the rest is not shown here\n` : text;
-      addOutput(output, { type: 'tool.output', callId, stream, text: piece });
+      pieces.output(callId, stream, text);
       timer ??= setTimeout(() => void flush(), outputPauseMs);
     },
     delta(messageId, text) {
-      const last = output.at(-1);
-      const joins = last?.type === 'message.delta' && last.messageId === messageId;
-      if (joins) last.text += text;
-      else output.push({ type: 'message.delta', messageId, text });
+      pieces.delta(messageId, text);
       timer ??= setTimeout(() => void flush(), outputPauseMs);
     },
     flush,
   };
-}
-
-type OutputPiece = Extract<TurnEventBody, { type: 'tool.output' }>;
-type Piece = OutputPiece | Extract<TurnEventBody, { type: 'message.delta' }>;
-
-/** Joins a piece to the last one of its stream while that is small: a command that alternates its streams must not make an event a byte. */
-function addOutput(output: Piece[], piece: OutputPiece): void {
-  const last = output.findLast(
-    (other) => other.type === 'tool.output' && other.stream === piece.stream,
-  );
-  if (last?.type !== 'tool.output') {
-    output.push(piece);
-    return;
-  }
-  const joins = last.callId === piece.callId && last.text.length < outputPieceChars;
-  if (joins) last.text += piece.text;
-  else output.push(piece);
 }

@@ -1,5 +1,6 @@
 import pRetry from 'p-retry';
-import type { JournalEntry, TurnEventBody } from '../../shared/contracts/index.js';
+import type { TurnEventBody } from '../../shared/contracts/index.js';
+import type { JournalEntry } from '../../shared/contracts/journal.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { RedisClient } from '../../shared/redis/redis-client.js';
 import { appendStepsScript } from '../../shared/redis/scripts/append-steps.js';

@@ -1,11 +1,10 @@
 import type { BlobStore } from '../../shared/blobs/blob-store.js';
+import type { TurnEventBody, WorkspaceVersion } from '../../shared/contracts/index.js';
 import type {
   JournalEntry,
   JournalledResult,
   PinnedSkill,
-  TurnEventBody,
-  WorkspaceVersion,
-} from '../../shared/contracts/index.js';
+} from '../../shared/contracts/journal.js';
 import { entryText } from '../../shared/journal/journal-text.js';
 import type { EventSink } from '../publish/event-sink.js';
 import type { WrittenEntry } from '../publish/turn-writer.js';

@@ -1,12 +1,10 @@
+import type { Message, TurnId, WorkspaceVersion } from '../../shared/contracts/index.js';
 import type {
   JournalEntry,
   JournalledReply,
   JournalledResult,
-  Message,
   PinnedSkill,
-  TurnId,
-  WorkspaceVersion,
-} from '../../shared/contracts/index.js';
+} from '../../shared/contracts/journal.js';
 
 type Opened = Extract<JournalEntry, { kind: 'opened' }>;
 /** A summary that was made, or could not be. */

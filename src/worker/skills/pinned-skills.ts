@@ -1,4 +1,4 @@
-import type { PinnedSkill } from '../../shared/contracts/index.js';
+import type { PinnedSkill } from '../../shared/contracts/journal.js';
 import { docText } from '../../shared/skills/skill-docs.js';
 import { compareText } from '../../shared/skills/tree-file.js';
 import type { NotedBlobStore } from '../session/noted-blob-store.js';

@@ -1,6 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import { LRUCache } from 'lru-cache';
-import type { PinnedSkill, Tenant } from '../../shared/contracts/index.js';
+import type { Tenant } from '../../shared/contracts/index.js';
+import type { PinnedSkill } from '../../shared/contracts/journal.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import { skillFromFiles } from '../../shared/skills/skill-from-files.js';
 import { packSkill, unpackSkill } from '../../shared/skills/skill-pack.js';

@@ -1,4 +1,5 @@
-import type { PinnedSkill, Tenant } from '../../shared/contracts/index.js';
+import type { Tenant } from '../../shared/contracts/index.js';
+import type { PinnedSkill } from '../../shared/contracts/journal.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { Skill } from '../../shared/skills/skill.js';
 import type { NotedBlobStore } from '../session/noted-blob-store.js';

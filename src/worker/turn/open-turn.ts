@@ -1,4 +1,4 @@
-import type { Message, Session, WorkspaceVersion } from '../../shared/contracts/index.js';
+import type { Message, Session } from '../../shared/contracts/index.js';
 import type { SkillConfig } from '../../shared/config/config.js';
 import type { StoredFile } from '../../shared/results/stored-request.js';
 import { userMessage } from '../../shared/session/turn-messages.js';
@@ -31,8 +31,8 @@ import { TurnBudget } from '../session/turn-budget.js';
 import { TurnToolbox } from '../toolbox/turn-toolbox.js';
 import type { SkillStateHolder } from '../tools/tool.js';
 import { skillTools } from '../tools/skill-tools.js';
-import { SessionFiles } from '../workspace/snapshot/session-files.js';
-import { Workspace, type WorkspaceOptions } from '../workspace/workspace.js';
+import type { Workspace } from '../workspace/workspace.js';
+import { openWorkspace } from './open-workspace.js';
 import { TurnJournal } from './turn-journal.js';
 import type { ClaimedTurn, TurnDeps } from './turn-deps.js';
 
@@ -193,39 +193,6 @@ function initialState(config: SkillConfig, session: Session, skills: TurnSkills)
 function stateHolder(initial: SkillState, maxLoaded: number): SkillStateHolder {
   let state = initial;
   return { get: () => state, set: (next) => void (state = keepRecent(next, maxLoaded)) };
-}
-
-function openWorkspace(
-  deps: TurnDeps,
-  { turn, session, inputs, replay, signal }: OpenTurnParts,
-  own: Pick<OpenTurn, 'skills' | 'blobs'> & Pick<WorkspaceOptions, 'onSaved'>,
-): Workspace {
-  const { skills, blobs, onSaved } = own;
-  return new Workspace({
-    executor: deps.executor,
-    job: { turnId: turn.turnId, sessionId: turn.sessionId },
-    inputs,
-    files: new SessionFiles({
-      base: session.workspace,
-      checkpoint: newer(replay.checkpoint, session.workspace),
-      inputs,
-      blobs,
-      limits: deps.snapshotLimits,
-      signal,
-    }),
-    skills,
-    packs: deps.packs,
-    signal,
-    ...(onSaved === undefined ? {} : { onSaved }),
-  });
-}
-
-/** A checkpoint that is not in the session's version yet. */
-function newer(
-  checkpoint: WorkspaceVersion | undefined,
-  base: WorkspaceVersion | undefined,
-): WorkspaceVersion | undefined {
-  return (checkpoint?.version ?? 0) > (base?.version ?? 0) ? checkpoint : undefined;
 }
 
 function skillPinsOf(

@@ -1,13 +1,15 @@
 import type {
-  JournalEntry,
-  JournalledReply,
-  JournalledResult,
   Message,
-  PinnedSkill,
   TurnEventBody,
   TurnId,
   WorkspaceVersion,
 } from '../../shared/contracts/index.js';
+import type {
+  JournalEntry,
+  JournalledReply,
+  JournalledResult,
+  PinnedSkill,
+} from '../../shared/contracts/journal.js';
 import type { BlobStore } from '../../shared/blobs/blob-store.js';
 import type { AnsweredCall, BegunCall, LoopJournal } from '../agent/loop-journal.js';
 import type { EventSink } from '../publish/event-sink.js';

@@ -1,4 +1,5 @@
-import type { JournalledReply, Message } from '../../shared/contracts/index.js';
+import type { Message } from '../../shared/contracts/index.js';
+import type { JournalledReply } from '../../shared/contracts/journal.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { AskOptions, TurnAnswer } from '../agent/agent-ports.js';
 import { callWithRetries, type ModelAnswer, type RetryHooks } from '../model/model-retry.js';
