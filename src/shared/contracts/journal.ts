@@ -77,6 +77,10 @@ const resultSchema = z.object({
   artifacts: z.array(artifactSchema).optional().describe('What it saved'),
   pins: z.record(z.string(), z.int()).optional().describe('Versions of artifacts that it pinned'),
   skills: z.array(pinnedSkillSchema).optional().describe('Skills that it was the first to use'),
+  sandboxLost: z
+    .boolean()
+    .exactOptional()
+    .describe('It ran a command; true: its sandbox was lost, and the next command is to say so'),
   workspace: workspaceVersionSchema.optional().describe('The checkpoint that holds its files'),
 });
 

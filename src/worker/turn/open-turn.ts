@@ -111,7 +111,7 @@ export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<Op
   const { budget, meter, model } = budgetOf(deps, parts);
   const journal = new TurnJournal({
     ...{ turnId: turn.turnId, overview, replay, sink: events, blobs, workspace },
-    ...{ skillState, artifacts, pins, skillPins, budget },
+    ...{ skillState, artifacts, pins, skillPins, budget, signal },
     // Until messages can join a running turn none waits.
     joining: () => Promise.resolve([]),
   });

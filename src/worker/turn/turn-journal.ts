@@ -13,6 +13,7 @@ import type {
 import type { BlobStore } from '../../shared/blobs/blob-store.js';
 import type { AnsweredCall, BegunCall, LoopJournal } from '../agent/loop-journal.js';
 import type { EventSink } from '../publish/event-sink.js';
+import { untilAbort } from '../async/until-abort.js';
 import type { TurnArtifacts } from '../publish/turn-artifacts.js';
 import { JournalLog } from '../session/journal-log.js';
 import type { JournalledSummary, JournalReplay } from '../session/journal-replay.js';
@@ -29,7 +30,8 @@ export interface TurnJournalOptions {
   readonly replay: JournalReplay;
   readonly sink: EventSink;
   readonly blobs: Pick<BlobStore, 'put'>;
-  readonly workspace: Pick<Workspace, 'commands' | 'checkpointed'>;
+  readonly workspace: Pick<Workspace, 'commands' | 'checkpointed' | 'isUnsaved' | 'wasLost'>;
+  readonly signal: AbortSignal;
   readonly skillState: SkillStateHolder;
   readonly artifacts: Pick<TurnArtifacts, 'saved' | 'restore'>;
   readonly pins: ArtifactPins;
@@ -38,6 +40,8 @@ export interface TurnJournalOptions {
   /** Takes the messages that wait to join the turn out of their place, and journals them, in one step. */
   readonly joining: () => Promise<readonly Message[]>;
 }
+
+type Changes = Pick<JournalledResult, 'state' | 'artifacts' | 'pins' | 'sandboxLost'>;
 
 /** What a call may change, as it is now. */
 interface Stand {
@@ -115,7 +119,11 @@ export class TurnJournal implements LoopJournal {
     };
     const opened = this.isOpened ? [] : [await this.opened()];
     this.isOpened = true;
-    await this.log.write([...opened, entry], events);
+    // Who has to end does not wait for a Redis that is away; what was said stays said.
+    const { signal } = this.options;
+    await untilAbort(this.log.write([...opened, entry], events), signal).catch((error: unknown) => {
+      if (!signal.aborted) throw error;
+    });
   }
 
   /** Journals a summary, or that none could be made. */
@@ -127,17 +135,19 @@ export class TurnJournal implements LoopJournal {
   answered(callId: string): AnsweredCall | undefined {
     const result = this.options.replay.resultOf(callId);
     if (result === undefined) return undefined;
-    const { skillState, artifacts, pins, skillPins } = this.options;
+    const { skillState, artifacts, pins, skillPins, workspace } = this.options;
     if (result.state !== undefined) skillState.set(result.state);
     for (const artifact of result.artifacts ?? []) artifacts.restore(artifact);
     for (const [name, version] of Object.entries(result.pins ?? {})) pins.set(name, version);
     skillPins.restore(result.skills ?? []);
+    if (result.sandboxLost !== undefined) workspace.wasLost = result.sandboxLost;
     return { message: result.message, record: result.record };
   }
 
   async begin(callId: string, event: (attempt: number) => TurnEventBody): Promise<BegunCall> {
     const attempt = this.options.replay.startsOf(callId) + 1;
-    await this.log.note({ kind: 'start', callId }, [event(attempt)]);
+    const noted = this.log.note({ kind: 'start', callId }, [event(attempt)]);
+    await untilAbort(noted, this.options.signal);
     const before = this.stand();
     this.running += 1;
     return {
@@ -147,7 +157,7 @@ export class TurnJournal implements LoopJournal {
           entry: { kind: 'result', callId, message, record, ...this.changesSince(before) },
           events: this.endCall(completed),
           skills: this.options.skillPins.takeFresh(),
-          needsCheckpoint: this.options.workspace.commands > before.commands,
+          needsCheckpoint: this.ranCommand(before) && this.options.workspace.isUnsaved,
         });
       },
       giveUp: (completed) => this.options.sink.emit(...this.endCall(completed)),
@@ -185,9 +195,13 @@ export class TurnJournal implements LoopJournal {
     };
   }
 
+  private ranCommand(before: Stand): boolean {
+    return this.options.workspace.commands > before.commands;
+  }
+
   /** Calls that run beside each other change nothing, so what has changed is this one's doing. */
-  private changesSince(before: Stand): Pick<JournalledResult, 'state' | 'artifacts' | 'pins'> {
-    const { skillState, artifacts, pins } = this.options;
+  private changesSince(before: Stand): Changes {
+    const { skillState, artifacts, pins, workspace } = this.options;
     const state = skillState.get();
     const saved = artifacts.saved.slice(before.saved);
     const pinned = [...pins.entries()].filter(([name, version]) => {
@@ -197,6 +211,7 @@ export class TurnJournal implements LoopJournal {
       ...(state === before.state ? {} : { state: state.map(plainSkill) }),
       ...(saved.length === 0 ? {} : { artifacts: saved }),
       ...(pinned.length === 0 ? {} : { pins: Object.fromEntries(pinned) }),
+      ...(this.ranCommand(before) ? { sandboxLost: workspace.wasLost } : {}),
     };
   }
 }

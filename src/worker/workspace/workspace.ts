@@ -21,7 +21,8 @@ export interface WorkspaceOptions {
   readonly skills: TurnSkills;
   readonly packs: SkillPacks;
   readonly signal: AbortSignal;
-  /** Told of each checkpoint that is durable; the version is undefined as long as no file has changed. */
+  /** Told when nothing waits for a checkpoint any more: one is durable, or what waited is lost with its sandbox. The version is the
+   *  one in force, undefined as long as no file has changed. */
   readonly onSaved?: (version: WorkspaceVersion | undefined) => void;
 }
 
@@ -49,8 +50,8 @@ export class Workspace {
   private readonly options: WorkspaceOptions;
   private sandbox: OpenSandbox | undefined;
   private staged = new Map<string, string>();
-  private wasLost = false;
-  /** Has a command run since the last checkpoint? */
+  /** Was a sandbox lost, and no command has told of it yet? */
+  wasLost = false;
   private isDirty = false;
   private checkpointing: Promise<void> | undefined;
   /** Why the last checkpoint failed. */
@@ -101,6 +102,11 @@ export class Workspace {
       .finally(() => (this.checkpointing = undefined));
   }
 
+  /** Has a command run since the last checkpoint, and what it left is not lost? */
+  get isUnsaved(): boolean {
+    return this.isDirty;
+  }
+
   /** Waits until no checkpoint is being made. */
   async checkpointed(): Promise<void> {
     await this.checkpointing;
@@ -137,6 +143,7 @@ export class Workspace {
     this.wasLost = true;
     // What cannot be removed now, the executor's sweep removes later.
     await this.close().catch(() => undefined);
+    this.options.onSaved?.(this.version);
     return true;
   }
 
