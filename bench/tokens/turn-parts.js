@@ -4,6 +4,8 @@ import { defaultTenant, makeTurnId, sessionIdSchema } from '../../dist/shared/co
 import { createLogger } from '../../dist/shared/logging/logger.js';
 import { createRedactor } from '../../dist/shared/logging/redactor.js';
 import { LimitKeeper } from '../../dist/worker/agent/turn-limits.js';
+import { JournalReplay } from '../../dist/worker/session/journal-replay.js';
+import { SkillArchive } from '../../dist/worker/skills/skill-archive.js';
 import { openToolbox } from '../../dist/worker/toolbox/toolbox.js';
 import { toolboxOf } from './toolbox.js';
 
@@ -18,8 +20,19 @@ const sessionId = sessionIdSchema.parse('bench');
 
 /** @type {any} Redis, queue, sandboxes: a turn without files and commands touches none of them. */
 const untouched = new Proxy({}, { get: (_, name) => fail(`${String(name)} is not there`) });
-/** @type {import('../../dist/shared/blobs/blob-store.js').BlobStore} */
-const blobs = { put: () => fail('nothing is stored'), open: () => fail('nothing is stored') };
+const stored = { sha256: '0'.repeat(64), sizeBytes: 0 };
+/** What is stored (packs of skills) is not asked for again. @type {ReturnType<TurnDeps['blobsOf']>} */
+const blobs = {
+  put: () => Promise.resolve(stored),
+  open: () => fail('nothing is stored'),
+  note: () => Promise.resolve(),
+};
+
+const events = {
+  ...{ emit: ignore, output: ignore, delta: ignore, discard: ignore, waiting: 0 },
+  append: () => Promise.resolve(),
+  flush: () => Promise.resolve(),
+};
 
 /** No budget limits a turn, and no call has a price. @type {TurnDeps['ledger']} */
 const ledger = {
@@ -43,14 +56,15 @@ export function partsOf(deps, session, skills) {
   const request = { input: 'Bring what we have on the north up to date.', files: [] };
   const turnId = makeTurnId(defaultTenant, sessionId);
   const times = { acceptedAt: 0, startedAt: 0, elapsedMs: 0 };
-  const attempts = { attempt: 1, countedAttempt: 1 };
+  const attempts = { attempt: 1, fruitless: 1, throttled: 0, retryOf: undefined };
   return {
     turn: { tenant: defaultTenant, sessionId, turnId, request, ...attempts, ...times },
     session,
     inputs: [],
     skills,
+    replay: new JournalReplay(turnId, []),
     limits: new LimitKeeper({ maxModelCalls: 100 }, deps.defaultLimits),
-    events: { emit: ignore, output: ignore, delta: ignore, flush: () => Promise.resolve() },
+    events,
     signal: new AbortController().signal,
   };
 }
@@ -65,6 +79,7 @@ export function depsOf(plan, toolbox, model) {
     blobsOf: () => blobs,
     executor: untouched,
     packs: untouched,
+    archive: new SkillArchive(),
     snapshotLimits: config.worker.snapshots,
     model,
     modelConfig: { ...config.model, models: ['bench'] },
@@ -73,6 +88,8 @@ export function depsOf(plan, toolbox, model) {
     inputConfig: config.inputs,
     toolbox,
     ledger,
+    maxAttempts: 3,
+    maxWaits: 10,
     resultTtlSeconds: 0,
     sessionTtlSeconds: 0,
     openSkills: untouched,

@@ -18,6 +18,7 @@ import { createGatedModel } from './model/gated-model.js';
 import { createOpenAiModel } from './model/openai-model.js';
 import { createNotedBlobStore } from './session/noted-blob-store.js';
 import { openSkills } from './skills/open-skills.js';
+import { SkillArchive } from './skills/skill-archive.js';
 import type { SkillGate } from './skills/skill-gate.js';
 import type { Toolbox } from './toolbox/toolbox.js';
 import type { TurnDeps } from './turn/turn-deps.js';
@@ -96,6 +97,7 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
     queue,
     executor,
     packs: new SkillPacks(),
+    archive: new SkillArchive(),
     snapshotLimits: config.worker.snapshots,
     handOver,
     logger,

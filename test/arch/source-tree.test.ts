@@ -20,6 +20,7 @@ const oneSided: Record<string, string> = {
   'src/shared/contracts/': 'the contracts lie together, whoever reads them',
   'src/shared/download/': 'skill roots come from URLs too, on both sides',
   'src/shared/events/turn-event-log.ts': 'the reading half of what the scripts write',
+  'src/shared/journal/': 'how a journal is written and how it is read lie together',
   'src/shared/logging/': 'the fence of pino; shared/queue takes a logger',
   'src/shared/queue/turn-consumer.ts': 'the fence of bullmq holds both halves of the queue',
   'src/shared/redis/scripts/':
@@ -65,13 +66,14 @@ const fences: Record<string, readonly string[]> = {
   'gray-matter': ['src/shared/skills/front-matter.ts'],
   'ipaddr.js': ['src/shared/download/public-address.ts'],
   ioredis: ['src/shared/redis/'],
-  'lru-cache': ['src/worker/workspace/skill-packs.ts'],
+  'lru-cache': ['src/worker/skills/skill-archive.ts', 'src/worker/workspace/skill-packs.ts'],
   mime: ['src/worker/workspace/media-type.ts'],
   nanoid: ['src/shared/contracts/ids.ts'],
   openai: ['src/worker/model/openai-model.ts'],
   'p-retry': [
     'src/shared/download/download.ts',
     'src/worker/model/model-retry.ts',
+    'src/worker/publish/turn-writer.ts',
     'src/worker/turn/process-turn.ts',
   ],
   picomatch: ['src/worker/workspace/match-globs.ts'],

@@ -133,12 +133,13 @@ export const requirements = {
   'run-venv': 'a skill’s Python environment is active once it is there',
   'run-policy':
     'where the operator restricts commands they run without a shell, and no other program is started',
+  'step-not-twice':
+    'a finished step is never done twice: a turn that is tried again goes on from its journal, at the very request that was lost',
+  'call-again':
+    'a tool call that was under way when its worker died runs again, with the same key, and says so',
+  'deltas-discarded': 'what a model had said of an answer that was lost is discarded',
+  'skills-pinned':
+    'a turn keeps to the bytes of the skills that it has used, on whatever worker it goes on',
   'skills-lock':
     '`skills lock` pins every skill by its digest, and `skills verify` names each that is changed, missing or extra',
-} as const;
-
-/** Promises of the design that a later version will hold; named here so that nobody takes them for kept. */
-export const notYetHeld = {
-  'step-not-twice':
-    'a finished step is never done twice: a turn that is tried again runs its tool calls again until the journal is there',
 } as const;

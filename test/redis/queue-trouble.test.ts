@@ -47,7 +47,7 @@ async function openQueue(answer: () => Promise<ClaimOutcome> = () => done) {
     await eventually('the turn', () => taken.includes(given.turnId) || undefined, 20_000);
   };
   const first = pointer();
-  await queue.add(first);
+  await queue.add(first, { priority: 1 });
   await takes(first);
   const isIdle = async () => {
     const { waiting, running } = await jobCounts(direct);
@@ -64,7 +64,7 @@ describe.skipIf(!hasRedisServer())('a consumer', { timeout: 40_000 }, () => {
     await eventually('an empty queue', isIdle);
     proxy.freeze();
     const next = pointer();
-    await queue.add(next);
+    await queue.add(next, { priority: 1 });
     await takes(next);
   });
 
@@ -75,7 +75,7 @@ describe.skipIf(!hasRedisServer())('a consumer', { timeout: 40_000 }, () => {
     await server.resume();
     await direct.ping();
     const next = pointer();
-    await queue.add(next);
+    await queue.add(next, { priority: 1 });
     await takes(next);
   });
 
@@ -83,10 +83,12 @@ describe.skipIf(!hasRedisServer())('a consumer', { timeout: 40_000 }, () => {
     const { direct, queue, takes, warnings, isIdle } = await openQueue();
     await eventually('an empty queue', isIdle);
     const next = pointer();
-    await queue.add(next);
+    await queue.add(next, { priority: 1 });
     await direct.config('SET', 'maxmemory', '1');
     const other = pointer();
-    await expect(queue.add(other)).rejects.toMatchObject({ code: 'REDIS_UNAVAILABLE' });
+    await expect(queue.add(other, { priority: 1 })).rejects.toMatchObject({
+      code: 'REDIS_UNAVAILABLE',
+    });
     await sleep(3000);
     await direct.config('SET', 'maxmemory', '0');
     await takes(next);

@@ -7,7 +7,7 @@ import {
   type TurnId,
 } from '../../src/shared/contracts/index.js';
 import { sessionKeys, turnKeys } from '../../src/shared/redis/keys.js';
-import { appendEventsScript } from '../../src/shared/redis/scripts/append-events.js';
+import { appendStepsScript } from '../../src/shared/redis/scripts/append-steps.js';
 import { cancelTurnScript } from '../../src/shared/redis/scripts/cancel-turn.js';
 import { claimTurnScript } from '../../src/shared/redis/scripts/claim-turn.js';
 import { commitTurnScript } from '../../src/shared/redis/scripts/commit-turn.js';
@@ -50,6 +50,15 @@ export interface CommitParts {
   readonly workspace?: string;
 }
 
+export interface WriteParts {
+  readonly number: number;
+  readonly bodies?: readonly object[];
+  readonly entries?: readonly object[];
+  readonly isProgress?: boolean;
+  /** Ids of messages without an end; `=` leaves them as they are. */
+  readonly open?: string;
+}
+
 /** Everything that Redis holds of sessions, key by key, the times of lease and acceptance included; for "nothing was written". */
 export async function dump(redis: Redis): Promise<Record<string, string | undefined>> {
   const keys = (await redis.keys('skillmill:{*')).sort();
@@ -65,6 +74,7 @@ export class SessionLine {
   readonly keys;
   readonly tag: string;
   private readonly redis: Redis;
+  private writes = 0;
 
   constructor(redis: Redis, name = 's1') {
     this.redis = redis;
@@ -145,11 +155,24 @@ export class SessionLine {
     );
   }
 
-  append(turnId: TurnId, proof: Proof, bodies: readonly object[]) {
-    const { turn, events } = turnKeys(tenant, turnId);
-    const texts = bodies.map((body) => JSON.stringify(body));
-    const args = [proof.token, proof.nonce, ...texts];
-    return appendEventsScript.run(this.redis, [this.keys.session, turn, events], args);
+  /** Publishes events as one write of its own; answers the last seq, or -1 when it was refused. */
+  async append(turnId: TurnId, proof: Proof, bodies: readonly object[]): Promise<number> {
+    this.writes += 1;
+    const { outcome, seq } = await this.write(turnId, proof, { number: this.writes, bodies });
+    return outcome === 'lost' ? -1 : seq;
+  }
+
+  write(turnId: TurnId, proof: Proof, parts: WriteParts) {
+    const { turn, events, journal } = turnKeys(tenant, turnId);
+    const { number, bodies = [], entries = [], isProgress = false, open = '=' } = parts;
+    return appendStepsScript.run(
+      this.redis,
+      [this.keys.session, turn, events, journal, this.keys.steered],
+      [
+        ...[proof.token, proof.nonce, number, isProgress ? 1 : 0, open, bodies.length],
+        ...[...bodies, ...entries].map((body) => JSON.stringify(body)),
+      ],
+    );
   }
 
   commit(turnId: TurnId, proof: Proof, parts: CommitParts = {}) {

@@ -5,6 +5,7 @@
  *   session     the conversation a turn belongs to: messages, skill state, artifacts
  *   line        a session's turns that have no result yet, oldest first; its head is the one that may run
  *   lease       the right of one worker to advance one session, with an expiry and a fencing token
+ *   journal     the ordered, durable record of a running turn: model replies and tool results
  *   skill       a folder with SKILL.md: front matter, body, docs, scripts, an optional `Tools:` list
  *   skill root  where skills come from
  *   workspace   a turn's files: skills/ work/ out/ runs/ metadata.json

@@ -4,7 +4,8 @@ import { turnIdSchema } from './ids.js';
 import { contentPartSchema } from './turn-request.js';
 import type { WorkspaceVersion } from './workspace.js';
 
-const toolCallSchema = z.object({
+/** A call of a tool, as a model asked for it. */
+export const toolCallSchema = z.object({
   id: z.string().describe('As the model gave it, made distinct within one reply'),
   name: z.string(),
   arguments: z.string().describe('JSON text, as the model wrote it'),
@@ -24,6 +25,16 @@ const shownSkillSchema = z.object({
 export type ShownSkill = z.infer<typeof shownSkillSchema>;
 
 const ofTurn = { turnId: turnIdSchema };
+
+/** The answer to a tool call. */
+export const toolMessageSchema = z.object({
+  ...ofTurn,
+  role: z.literal('tool'),
+  toolCallId: z.string(),
+  name: z.string(),
+  content: z.string(),
+  shows: shownSkillSchema.optional(),
+});
 
 /** One message of a session's stored history. Tool results of loads keep a short stub; `shows` names what a request fills in. */
 export const messageSchema = z.discriminatedUnion('role', [
@@ -45,14 +56,7 @@ export const messageSchema = z.discriminatedUnion('role', [
     /** Fields of the provider's own on the message; kept, and sent back only where a server is known to want them. */
     extra: z.record(z.string(), z.unknown()).optional(),
   }),
-  z.object({
-    ...ofTurn,
-    role: z.literal('tool'),
-    toolCallId: z.string(),
-    name: z.string(),
-    content: z.string(),
-    shows: shownSkillSchema.optional(),
-  }),
+  toolMessageSchema,
   /** Stands for turns that no longer fit the model's window. */
   z.object({
     ...ofTurn,

@@ -47,6 +47,11 @@ const eventBodies = [
     callId: z.string(),
     name: z.string(),
     arguments: z.unknown(),
+    attempt: z
+      .int()
+      .min(1)
+      .default(1)
+      .describe('How often the call was begun: 2 when the first time was cut short'),
   }),
   z.object({
     type: z.literal('tool.output'),

@@ -18,7 +18,12 @@ export const toolCallRecordSchema = z.object({
   result: z.unknown().describe('What the model was answered; null when the call failed'),
   error: publicErrorSchema.nullable(),
   durationMs: z.number(),
-  attempt: z.int().min(1).describe('The attempt of the turn in which it ran'),
+  attempt: z
+    .int()
+    .min(1)
+    .describe(
+      'How often it was begun: 2 when the first time was cut short, e.g. by its worker’s death',
+    ),
 });
 export type ToolCallRecord = z.infer<typeof toolCallRecordSchema>;
 

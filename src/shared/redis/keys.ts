@@ -26,7 +26,7 @@ export interface SessionKeys {
 export interface TurnKeys {
   /** Hash: request, status, attempts, result. Owner: scripts. Expires RESULT_TTL after the result. */
   readonly turn: string;
-  /** List of what the turn has done (contracts/journal.ts), JSON each. Owner: the append script. Goes with a completed turn's commit,
+  /** List of what the turn has done (contracts/journal.ts), JSON each. Owner: append-steps. Goes with a completed turn's commit,
    *  expires with the turn otherwise. */
   readonly journal: string;
   /** Stream of turn events. Owner: scripts. Expires with the turn. */

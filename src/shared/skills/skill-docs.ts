@@ -15,7 +15,7 @@ export function isDocPath(path: string): boolean {
 
 /** The paths of a skill's docs, in the order of its files; one that is too large is reported to the list that `found` gives for its path, and left out. */
 export function docsOf(
-  files: readonly TreeFile[],
+  files: readonly Pick<TreeFile, 'path' | 'bytes'>[],
   found: (path: string) => DiagnosticList,
 ): readonly string[] {
   const docs = files.filter((file) => isDocPath(file.path));

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdtemp, open, readdir, readFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { SkillmillError } from '../errors/skillmill-error.js';
+import { packTail, unpackSkill, type PackIndex } from './skill-pack.js';
 import type { SkillFile } from './skill.js';
 
 const folderPrefix = 'skillmill-skills-';
@@ -11,10 +11,6 @@ const cacheBytes = 64 * 1024 * 1024;
 const writeBytes = 8 * 1024 * 1024;
 // No turn lasts that long: its snapshot may still ask for the pack until then.
 const keepSupersededMs = 24 * 60 * 60 * 1_000;
-
-const packIndex = z.array(
-  z.object({ path: z.string(), executable: z.boolean(), bytes: z.number() }),
-);
 
 /**
  * Copies of skills' trees, one file per digest, in a private temporary folder. A skill is packed from the very bytes that
@@ -34,7 +30,7 @@ export class SkillPackStore {
     const temporary = join(folder, `${randomUUID()}.tmp`);
     const handle = await open(temporary, 'wx', 0o600);
     try {
-      const index: z.infer<typeof packIndex> = [];
+      const index: PackIndex = [];
       let waiting: Uint8Array[] = [];
       let waitingBytes = 0;
       for await (const { path, executable, content } of files) {
@@ -46,10 +42,7 @@ export class SkillPackStore {
         waiting = [];
         waitingBytes = 0;
       }
-      const tail = Buffer.from(JSON.stringify(index));
-      const size = Buffer.alloc(8);
-      size.writeBigUInt64BE(BigInt(tail.byteLength));
-      await handle.writeFile(Buffer.concat([...waiting, tail, size]));
+      await handle.writeFile(Buffer.concat([...waiting, packTail(index)]));
     } catch (thrown) {
       await handle.close();
       await unlink(temporary);
@@ -73,7 +66,7 @@ export class SkillPackStore {
         cause,
       });
     });
-    const files = unpack(pack);
+    const files = unpackSkill(pack);
     this.#remember(digest, files);
     return files;
   }
@@ -116,18 +109,6 @@ export class SkillPackStore {
       this.#cache.delete(oldest);
     }
   }
-}
-
-function unpack(pack: Buffer): SkillFile[] {
-  const tailEnd = pack.byteLength - 8;
-  const tailStart = tailEnd - Number(pack.readBigUInt64BE(tailEnd));
-  const index = packIndex.parse(JSON.parse(pack.toString('utf8', tailStart, tailEnd)));
-  let at = 0;
-  return index.map(({ path, executable, bytes }) => {
-    const content = pack.subarray(at, at + bytes);
-    at += bytes;
-    return { path, executable, content };
-  });
 }
 
 function sizeOf(files: readonly SkillFile[]): number {

@@ -1,6 +1,7 @@
 import type { Message, ToolCall } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
-import { callTool, UnfinishedCall, type AnsweredCall } from './call-tool.js';
+import { callTool, UnfinishedCall } from './call-tool.js';
+import type { AnsweredCall } from './loop-journal.js';
 import { loopWarning, repeatsAtEnd, toleratedRepeats } from './loop-guard.js';
 import type { AgentPorts, Transcript } from './agent-ports.js';
 
@@ -53,10 +54,12 @@ async function answerGroup(
     ),
   );
   const answered: AnsweredCall[] = [];
+  let journalledMs = 0;
   let failure: Error | undefined;
   for (const outcome of outcomes) {
     if (outcome.status === 'fulfilled') {
       transcript.toolCalls.push(outcome.value.record);
+      journalledMs = Math.max(journalledMs, outcome.value.journalledMs ?? 0);
       // An answer may not stand behind a call that has none.
       if (failure === undefined) answered.push(outcome.value);
       continue;
@@ -66,6 +69,7 @@ async function answerGroup(
     const cause = reason instanceof UnfinishedCall ? reason.cause : reason;
     failure ??= cause instanceof Error ? cause : SkillmillError.from(cause);
   }
+  transcript.toolMs += journalledMs;
   const wasTold = isWarned(transcript.messages);
   for (const each of answered) await keep(each, transcript, ports);
   const repeats = repeatsAtEnd(transcript.messages);

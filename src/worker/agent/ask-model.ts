@@ -1,4 +1,4 @@
-import type { AssistantMessage } from '../../shared/contracts/index.js';
+import type { AssistantMessage, TurnEventBody } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { ModelReply } from '../model/model.js';
 import type { AgentPorts, AskOptions, Transcript } from './agent-ports.js';
@@ -16,16 +16,9 @@ export async function askModel(transcript: Transcript, ports: AgentPorts): Promi
     options = again();
     answered = await oneReply(transcript, ports, options);
   }
-  const { reply, model, messageId } = answered;
+  const { reply, model } = answered;
   if (answered.isEmpty) throw emptyReply(reply, options);
-  const firstCall = transcript.toolCalls.length + 1;
   const toolCalls = options.lastChance ? [] : reply.toolCalls;
-  ports.events.emit({
-    type: 'message.completed',
-    messageId,
-    text: reply.text,
-    toolCallIds: toolCalls.map((_, index) => `call_${firstCall + index}`),
-  });
   const message: AssistantMessage = {
     turnId: ports.turnId,
     role: 'assistant',
@@ -48,7 +41,6 @@ export async function askModel(transcript: Transcript, ports: AgentPorts): Promi
 interface Answered {
   readonly reply: ModelReply;
   readonly model: string;
-  readonly messageId: string;
   readonly isEmpty: boolean;
 }
 
@@ -67,8 +59,9 @@ async function oneReply(
     hasDeltas = false;
   };
   const startedAt = performance.now();
+  let journalledMs: number | undefined;
   try {
-    const { reply, model } = await ports.callModel(options, {
+    const answer = await ports.callModel(options, {
       signal: ports.signal,
       onText: (text) => {
         hasDeltas = true;
@@ -79,16 +72,37 @@ async function oneReply(
         events.emit({ type: 'turn.retrying', error: error.toPublic(), afterMs });
       },
     });
+    journalledMs = answer.journalledMs;
+    const { reply, model } = answer;
     const isEmpty =
-      reply.text.trim() === '' && (options.lastChance || reply.toolCalls.length === 0);
-    if (isEmpty && reply.finish !== 'content_filter') discard();
-    return { reply, model, messageId, isEmpty: isEmpty && reply.finish !== 'content_filter' };
+      reply.text.trim() === '' &&
+      (options.lastChance || reply.toolCalls.length === 0) &&
+      reply.finish !== 'content_filter';
+    if (journalledMs === undefined) {
+      const ms = performance.now() - startedAt;
+      const completed = completedEvent(messageId, reply, options, transcript);
+      if (isEmpty) discard();
+      await ports.journal.reply({ ...answer, messageId, ms }, isEmpty ? [] : [completed]);
+    }
+    return { reply, model, isEmpty };
   } catch (error) {
     discard();
     throw error;
   } finally {
-    transcript.modelMs += performance.now() - startedAt;
+    transcript.modelMs += journalledMs ?? performance.now() - startedAt;
   }
+}
+
+function completedEvent(
+  messageId: string,
+  reply: ModelReply,
+  { lastChance }: AskOptions,
+  transcript: Transcript,
+): TurnEventBody {
+  const firstCall = transcript.toolCalls.length + 1;
+  const calls = lastChance ? [] : reply.toolCalls;
+  const toolCallIds = calls.map((_, index) => `call_${firstCall + index}`);
+  return { type: 'message.completed', messageId, text: reply.text, toolCallIds };
 }
 
 function emptyReply(reply: ModelReply, { lastChance }: AskOptions): SkillmillError {

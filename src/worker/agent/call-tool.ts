@@ -3,12 +3,14 @@ import type {
   ToolCall,
   ToolCallRecord,
   ToolMessage,
+  TurnEventBody,
   TurnId,
 } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { Redactor } from '../../shared/logging/redactor.js';
 import type { EventSink } from '../publish/event-sink.js';
 import type { ToolContext, ToolOutcome } from '../tools/tool.js';
+import type { AnsweredCall, BegunCall, LoopJournal } from './loop-journal.js';
 import { isEmpty } from '../prompt/shown-content.js';
 import { parseArguments, type ParsedArguments } from '../model/parse-arguments.js';
 import type { ToolBelt } from './tool-belt.js';
@@ -16,7 +18,6 @@ import type { ToolBelt } from './tool-belt.js';
 /** What a tool call is made with; the context's own fields are filled in per call. */
 export interface CallToolOptions {
   readonly turnId: TurnId;
-  readonly attempt: number;
   /** Unique in the turn, unlike the model's own id. */
   readonly callId: string;
   readonly belt: Pick<ToolBelt, 'resolve' | 'isParallel'>;
@@ -25,47 +26,74 @@ export interface CallToolOptions {
   /** What of a skill's text the conversation does not show yet. */
   readonly newly: (shown: ShownSkill) => ShownSkill;
   readonly context: Omit<ToolContext, 'callId' | 'onOutput'>;
-  readonly events: EventSink;
+  readonly journal: Pick<LoopJournal, 'answered' | 'begin'>;
+  readonly events: Pick<EventSink, 'output'>;
   readonly redact: Redactor;
   /** Tells the operator of a fault of ours that the model is told of as well. */
   readonly onFault: (error: SkillmillError) => void;
 }
 
-export interface AnsweredCall {
-  readonly message: ToolMessage;
-  readonly record: ToolCallRecord;
+/** An answer, and how long it took when an attempt before got it. */
+export type Answer = AnsweredCall & { readonly journalledMs?: number };
+
+/** Answers one call, from the journal if it is in it. A tool's failure becomes its answer. @throws UnfinishedCall for the signal's reason and infrastructure failures; SkillmillError LEASE_LOST */
+export async function callTool(call: ToolCall, options: CallToolOptions): Promise<Answer> {
+  const { callId, journal } = options;
+  const known = journal.answered(callId);
+  if (known !== undefined) {
+    if (known.message.shows !== undefined) options.newly(known.message.shows);
+    return { ...known, journalledMs: known.record.durationMs };
+  }
+  const args = parseArguments(call.arguments);
+  const shown = { callId, name: call.name, arguments: options.redact.value(args.value) };
+  const begun = await journal.begin(callId, (attempt) => ({
+    type: 'tool.started',
+    ...shown,
+    attempt,
+  }));
+  return answer(call, args, { shown, begun, options });
 }
 
-/** Answers one call. A tool's failure becomes its answer. @throws UnfinishedCall for the signal's reason and infrastructure failures */
-export async function callTool(call: ToolCall, options: CallToolOptions): Promise<AnsweredCall> {
-  const { callId, events, context } = options;
-  const args = parseArguments(call.arguments);
-  const shownArguments = options.redact.value(args.value);
-  events.emit({ type: 'tool.started', callId, name: call.name, arguments: shownArguments });
+interface RunningCall {
+  readonly shown: { readonly name: string; readonly arguments: unknown };
+  readonly begun: BegunCall;
+  readonly options: CallToolOptions;
+}
+
+async function answer(
+  call: ToolCall,
+  args: ParsedArguments,
+  { shown, begun, options }: RunningCall,
+): Promise<AnsweredCall> {
+  const { callId, context, redact } = options;
   const startedAt = performance.now();
-  const recordOf = (outcome: Partial<ToolOutcome>): ToolCallRecord => {
-    const durationMs = Math.round(performance.now() - startedAt);
-    const error = outcome.error?.toPublic() ?? null;
-    const exitCode = outcome.exitCode ?? null;
-    events.emit({ type: 'tool.completed', callId, name: call.name, durationMs, exitCode, error });
-    return {
-      id: callId,
-      name: call.name,
-      arguments: shownArguments,
-      result: outcome.result ?? null,
-      error,
-      durationMs,
-      attempt: options.attempt,
-    };
-  };
+  const recordOf = (outcome: Partial<ToolOutcome>): ToolCallRecord => ({
+    id: callId,
+    name: call.name,
+    arguments: shown.arguments,
+    result: outcome.result ?? null,
+    error: outcome.error?.toPublic() ?? null,
+    durationMs: Math.round(performance.now() - startedAt),
+    attempt: begun.attempt,
+  });
   try {
     const told = await settle(execute(call, args, options), context.signal, options.onFault);
-    const outcome = withoutSecrets(told, options.redact);
-    return { message: messageOf(call, outcome, options), record: recordOf(outcome) };
+    const outcome = withoutSecrets(told, redact);
+    const answered = { message: messageOf(call, outcome, options), record: recordOf(outcome) };
+    begun.end(answered, completedEvent(answered.record, outcome.exitCode));
+    return answered;
   } catch (thrown) {
-    const error = options.redact.error(SkillmillError.from(thrown));
-    throw new UnfinishedCall(recordOf({ error }), thrown);
+    const record = recordOf({ error: redact.error(SkillmillError.from(thrown)) });
+    begun.giveUp(completedEvent(record));
+    throw new UnfinishedCall(record, thrown);
   }
+}
+
+function completedEvent(
+  { id: callId, name, durationMs, error }: ToolCallRecord,
+  exitCode: number | null = null,
+): TurnEventBody {
+  return { type: 'tool.completed', callId, name, durationMs, exitCode, error };
 }
 
 /** The end of a turn in the middle of a call: the call is told of in the result all the same. */

@@ -5,6 +5,8 @@ import { formatArtifactRef, type Artifact } from '../../shared/contracts/index.j
 export interface TurnArtifacts {
   /** Names a stored blob; the content that the name's last version has already keeps that version. */
   save(name: string, blob: BlobInfo, mimeType: string): Artifact;
+  /** Takes over what an attempt before saved. */
+  restore(artifact: Artifact): void;
   /** An artifact of the session, as of now; the last version when none is named. */
   find(name: string, version?: number): Artifact | undefined;
   /** Names that there are, in the order in which they came. */
@@ -28,6 +30,10 @@ export function createTurnArtifacts(
         ? latest.get(name)
         : [...session, ...saved].find((made) => made.name === name && made.version === version),
     names: () => [...latest.keys()],
+    restore(artifact) {
+      latest.set(artifact.name, artifact);
+      saved.push(artifact);
+    },
     save(path, blob, mimeType) {
       const name = publicName(path);
       const before = latest.get(name);

@@ -3,6 +3,13 @@ import type { BudgetedTurn } from '../../shared/usage/budget-scopes.js';
 import type { LedgerCall, UsageLedger } from '../../shared/usage/usage-ledger.js';
 import type { BudgetPort, CallReservation } from '../agent/budget-port.js';
 
+/** What calls have cost, and how many had a price. */
+export interface TurnCost {
+  readonly costUsd: number;
+  readonly priced: number;
+  readonly unpriced: number;
+}
+
 /** The budgets of one attempt of a turn, and what its calls have cost. */
 export class TurnBudget implements BudgetPort {
   readonly isLimited: boolean;
@@ -29,6 +36,19 @@ export class TurnBudget implements BudgetPort {
     if (this.priced === 0 || this.unpriced > 0) return {};
     // Sums of binary fractions carry dust below the micro-USD that are counted.
     return { costUsd: Number(this.costUsd.toFixed(6)) };
+  }
+
+  /** What the calls so far have cost, for the journal. */
+  get soFar(): TurnCost {
+    const { costUsd, priced, unpriced } = this;
+    return { costUsd, priced, unpriced };
+  }
+
+  /** Takes over what the calls of an attempt before have cost. */
+  restore({ costUsd, priced, unpriced }: TurnCost): void {
+    this.costUsd = costUsd;
+    this.priced = priced;
+    this.unpriced = unpriced;
   }
 
   async reserve(call: LedgerCall): Promise<CallReservation> {

@@ -38,21 +38,24 @@ export interface TurnSkills {
   readFiles(skill: Skill): Promise<readonly SkillFile[]>;
 }
 
+/** A skill's folder in the workspace. The variable is right in every executor, and tells the model nothing of the host. */
+export function baseDirOf(skill: Skill): string {
+  return `$SKILLS_DIR/${skill.name}`;
+}
+
 /** A snapshot of the repository as one turn sees it: `__BASE_DIR__` is the skill's folder in the turn's workspace. */
 export function openTurnSkills(seen: SkillSnapshot, rules: SkillRules = noRules): TurnSkills {
   const { refusals, envOf } = rules;
   const usable = seen.skills.filter(({ name }) => !refusals.has(name)).map(({ name }) => name);
   const snapshot = refusals.size === 0 ? seen : seen.allowed(usable);
-  // The variable is right in every executor, and tells the model nothing of the host.
-  const baseDir = (skill: Skill) => `$SKILLS_DIR/${skill.name}`;
   return {
     skills: snapshot.skills,
     get: (name) => snapshot.get(name),
     refusal: (name) => refusals.get(name),
     suggest: (name) => snapshot.suggest(name),
-    readDoc: (skill, path) => snapshot.readDoc(skill.name, path, baseDir(skill)),
+    readDoc: (skill, path) => snapshot.readDoc(skill.name, path, baseDirOf(skill)),
     envOf,
-    body: (skill) => withBaseDir(skill.body, baseDir(skill)),
+    body: (skill) => withBaseDir(skill.body, baseDirOf(skill)),
     readFiles: (skill) => snapshot.readFiles(skill.name),
   };
 }

@@ -21,13 +21,16 @@ export async function loadDeclared(open: OpenTurn): Promise<void> {
   }
   for (const message of open.history) {
     const shown = open.shown.filledIn(message);
-    if (shown !== undefined) await open.content.prepare(shown);
+    if (shown === undefined) continue;
+    open.skillPins.pin(shown.skill, 'shown');
+    await open.content.prepare(shown);
   }
   // By name: which was used last changes from turn to turn, and the system message must not.
   const inOrder = [...open.skillState.get()].sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const loaded of inOrder) {
     const skill = open.skills.get(loaded.name);
     if (skill === undefined) continue;
+    open.skillPins.pin(skill.name, 'shown');
     const shown = {
       skill: loaded.name,
       body: true,

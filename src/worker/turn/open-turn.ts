@@ -19,7 +19,11 @@ import {
   keepRecent,
   type SkillState,
 } from '../session/skill-state.js';
+import { openPinnedSkills } from '../skills/pinned-skills.js';
+import { SkillPins, type SkillPinsOptions } from '../skills/skill-pins.js';
 import type { TurnSkills } from '../skills/turn-skills.js';
+import type { JournalReplay } from '../session/journal-replay.js';
+import type { NotedBlobStore } from '../session/noted-blob-store.js';
 import { pinnedBefore, type ArtifactPins } from '../session/pinned-artifacts.js';
 import { SessionSummary } from '../session/session-summary.js';
 import { listedBefore } from '../session/listed-tools.js';
@@ -27,8 +31,9 @@ import { TurnBudget } from '../session/turn-budget.js';
 import { TurnToolbox } from '../toolbox/turn-toolbox.js';
 import type { SkillStateHolder } from '../tools/tool.js';
 import { skillTools } from '../tools/skill-tools.js';
-import { SessionFiles } from '../workspace/snapshot/session-files.js';
-import { Workspace } from '../workspace/workspace.js';
+import type { Workspace } from '../workspace/workspace.js';
+import { openWorkspace } from './open-workspace.js';
+import { TurnJournal } from './turn-journal.js';
 import type { ClaimedTurn, TurnDeps } from './turn-deps.js';
 
 /** Everything that one attempt of a turn works on. */
@@ -41,7 +46,11 @@ export interface OpenTurn {
   readonly content: LoadedContent;
   readonly shown: ShownContent;
   readonly skillState: SkillStateHolder;
-  readonly used: Map<string, string>;
+  readonly used: ReadonlyMap<string, string>;
+  readonly skillPins: SkillPins;
+  readonly journal: TurnJournal;
+  /** What the turn stores; each blob is kept for it. */
+  readonly blobs: NotedBlobStore;
   readonly artifacts: TurnArtifacts;
   readonly pins: ArtifactPins;
   readonly limits: LimitKeeper;
@@ -63,18 +72,89 @@ export interface OpenTurnParts {
   readonly turn: ClaimedTurn;
   readonly session: Session;
   readonly inputs: readonly StoredFile[];
+  /** The skills as this worker has them now. */
   readonly skills: TurnSkills;
+  /** What the attempts before have done. */
+  readonly replay: JournalReplay;
   readonly limits: LimitKeeper;
   readonly events: EventSink;
   readonly signal: AbortSignal;
 }
 
-/** Puts an attempt's parts together. */
+/** Puts an attempt's parts together. @throws SkillmillError SKILL_UNAVAILABLE, BLOB_UNAVAILABLE, REDIS_UNAVAILABLE */
 export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<OpenTurn> {
-  const { turn, session, inputs, skills, limits, events } = parts;
+  const { turn, session, inputs, limits, events, replay, signal } = parts;
   const config = deps.skillConfig;
+  const blobs = deps.blobsOf(turn);
+  const skills = await openPinnedSkills(parts.skills, replay.skills, {
+    archive: deps.archive,
+    blobs,
+  });
+  const history = historyOf(parts);
   const initial = initialState(config, session, skills);
   const skillState = stateHolder(initial, config.maxLoaded);
+  const { toolbox, belt, shown } = listingOf(deps, parts, { skills, skillState, initial, history });
+  const overview =
+    replay.opened?.overview ?? (await skillOverview(skills.skills, config.overviewTokens));
+  const artifacts = createTurnArtifacts(
+    session.artifacts,
+    (artifact) => journal.say({ type: 'artifact.saved', artifact }),
+    (name) => deps.redact.text(name),
+  );
+  const pins = pinnedBefore(session.skillState);
+  const skillPins = skillPinsOf(deps, turn, { skills, blobs, signal });
+  const workspace = openWorkspace(deps, parts, {
+    skills,
+    blobs,
+    onSaved: (version) => journal.saved(version),
+  });
+  const { budget, meter, model } = budgetOf(deps, parts);
+  const journal = new TurnJournal({
+    ...{ turnId: turn.turnId, overview, replay, sink: events, blobs, workspace },
+    ...{ skillState, artifacts, pins, skillPins, budget, signal },
+    // Until messages can join a running turn none waits.
+    joining: () => Promise.resolve([]),
+  });
+  return {
+    ...{ turn, history, skills, shown, skillState, limits, budget, meter, model, events, blobs },
+    ...{ toolbox, belt, overview, artifacts, pins, skillPins, workspace, journal },
+    summary: new SessionSummary(history),
+    transcript: {
+      messages: [userMessage(turn.turnId, turn.request.input, inputs)],
+      toolCalls: [],
+      asked: new Set(),
+      modelMs: 0,
+      toolMs: 0,
+    },
+    content: new LoadedContent(skills, config, (name) => toolbox.definitionOf(name)),
+    guidance: skillGuidance(belt.skillTools),
+    used: skillPins.used,
+    onSkillUsed(name, how) {
+      const digest = skillPins.pin(name, 'used');
+      if (how === 'loaded') journal.say({ type: 'skill.loaded', name, digest });
+    },
+  };
+}
+
+/** The session's messages. What a turn left that failed stands in them, and is not told twice to the one that goes on from its journal. */
+function historyOf({ turn, session, replay }: OpenTurnParts): readonly Message[] {
+  const from = replay.opened?.turnId;
+  return from === undefined || from === turn.turnId
+    ? session.messages
+    : session.messages.filter(({ turnId }) => turnId !== from);
+}
+
+interface ListingParts extends Pick<OpenTurn, 'skills' | 'skillState' | 'history'> {
+  readonly initial: SkillState;
+}
+
+/** What the model may call, and which text stands where. */
+function listingOf(
+  deps: TurnDeps,
+  { turn, session }: OpenTurnParts,
+  { skills, skillState, initial, history }: ListingParts,
+): Pick<OpenTurn, 'toolbox' | 'belt' | 'shown'> {
+  const config = deps.skillConfig;
   const toolbox = new TurnToolbox({
     toolbox: deps.toolbox.current(),
     allowed: turn.request.allowedTools,
@@ -94,40 +174,10 @@ export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<Op
     placement: config.content,
     skills,
     initial,
-    history: session.messages,
+    history,
     schemasFor: (skill, selection) => toolbox.schemasFor(skill, selection),
   });
-  return {
-    turn,
-    history: session.messages,
-    summary: new SessionSummary(session.messages),
-    transcript: {
-      messages: [userMessage(turn.turnId, turn.request.input, inputs)],
-      toolCalls: [],
-      asked: new Set(),
-      modelMs: 0,
-      toolMs: 0,
-    },
-    skills,
-    content: new LoadedContent(skills, config, (name) => toolbox.definitionOf(name)),
-    shown,
-    skillState,
-    limits,
-    ...budgetOf(deps, parts),
-    events,
-    toolbox,
-    belt,
-    guidance: skillGuidance(belt.skillTools),
-    overview: await skillOverview(skills.skills, config.overviewTokens),
-    artifacts: createTurnArtifacts(
-      session.artifacts,
-      (artifact) => events.emit({ type: 'artifact.saved', artifact }),
-      (name) => deps.redact.text(name),
-    ),
-    pins: pinnedBefore(session.skillState),
-    workspace: openWorkspace(deps, parts),
-    ...usedSkills(skills, events),
-  };
+  return { toolbox, belt, shown };
 }
 
 /** What is loaded when a turn begins: in mode `session` what the one before left, of what can be seen now. */
@@ -145,24 +195,21 @@ function stateHolder(initial: SkillState, maxLoaded: number): SkillStateHolder {
   return { get: () => state, set: (next) => void (state = keepRecent(next, maxLoaded)) };
 }
 
-function openWorkspace(
+function skillPinsOf(
   deps: TurnDeps,
-  { turn, session, inputs, skills, signal }: OpenTurnParts,
-): Workspace {
-  return new Workspace({
-    executor: deps.executor,
-    job: { turnId: turn.turnId, sessionId: turn.sessionId },
-    inputs,
-    files: new SessionFiles({
-      base: session.workspace,
-      inputs,
-      blobs: deps.blobsOf(turn),
-      limits: deps.snapshotLimits,
-      signal,
-    }),
-    skills,
-    packs: deps.packs,
-    signal,
+  turn: ClaimedTurn,
+  parts: Pick<SkillPinsOptions, 'skills' | 'blobs' | 'signal'>,
+): SkillPins {
+  return new SkillPins({
+    ...parts,
+    tenant: turn.tenant,
+    archive: deps.archive,
+    onFault: (skill, error) =>
+      deps.logger.log('warn', 'a skill could not be kept for another worker', {
+        turnId: turn.turnId,
+        skill,
+        reason: error.message,
+      }),
   });
 }
 
@@ -173,16 +220,4 @@ function budgetOf(
   const budget = new TurnBudget(ledger, { ...turn, ...turn.request }, signal);
   const meter = new TokenMeter();
   return { budget, meter, model: budgetedModel(model, budget, meter) };
-}
-
-function usedSkills(skills: TurnSkills, events: EventSink): Pick<OpenTurn, 'used' | 'onSkillUsed'> {
-  const used = new Map<string, string>();
-  return {
-    used,
-    onSkillUsed(name, how) {
-      const digest = skills.get(name)?.digest ?? '';
-      used.set(name, digest);
-      if (how === 'loaded') events.emit({ type: 'skill.loaded', name, digest });
-    },
-  };
 }

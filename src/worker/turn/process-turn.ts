@@ -8,6 +8,7 @@ import { untilAbort } from '../async/until-abort.js';
 import { createEventSink, type EventSink } from '../publish/event-sink.js';
 import { claimTurn, type Claim, type Lease } from '../session/lease.js';
 import { createAttemptSignal } from './attempt-signal.js';
+import { earlierSteps } from './earlier-steps.js';
 import { openTurn } from './open-turn.js';
 import { endOf, runTurn } from './run-turn.js';
 import { logFault, settle } from './settle-turn.js';
@@ -28,8 +29,9 @@ export async function processTurn(deps: TurnDeps, pointer: TurnPointer): Promise
   const events = createEventSink({
     client: deps.redis,
     proof: lease.proof,
+    isHeld: () => !lease.isLost,
     onLost: () => lease.lost(),
-    onFault: (error) => logFault(deps, turn, 'an event was not published', error),
+    onFault: (error) => logFault(deps, turn, 'a step was not written, and is tried again', error),
   });
   let turn = claimedTurn(pointer, claim);
   try {
@@ -75,7 +77,8 @@ async function attemptTurn(
     const { signal } = attempt;
     const inputs = await turnInputs(deps, turn, { lease, session, signal });
     const skills = await untilAbort(deps.openSkills(turn), signal);
-    const parts = { turn, session, inputs, skills, limits, events, signal };
+    const replay = await earlierSteps(deps, turn, { lease, events });
+    const parts = { turn, session, inputs, skills, replay, limits, events, signal };
     const open = await openTurn(deps, parts);
     for (;;) {
       const end = await runTurn(deps, open, signal);

@@ -35,10 +35,13 @@ export async function runTurn(
     await loadDeclared(open);
     const answer = await converse(deps, open, signal);
     await open.workspace.finish();
+    await open.journal.settle();
     return { kind: 'completed', answer };
   } catch (thrown) {
     const end = endOf(signal.aborted ? signal.reason : thrown, deps.redact);
     if (end.kind === 'failed' || end.kind === 'cancelled') await keepWhatIsDone(deps, open);
+    // What this attempt has done is there for the next one.
+    if (end.kind !== 'lease_lost') await open.journal.settle();
     return end;
   } finally {
     await open.workspace.close().catch((error: unknown) => {
@@ -74,6 +77,8 @@ function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<
       workspace.checkpoint();
       return model.call(options, hooks);
     },
+    takeMessages: () => open.journal.takeMessages(),
+    journal: open.journal,
     checkOutput: createOutputCheck(turn.request.responseFormat),
     onToolMessage: async (message) => {
       if (message.shows !== undefined) await open.content.prepare(message.shows);
@@ -81,7 +86,7 @@ function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<
     },
     toolOptions: {
       turnId: turn.turnId,
-      attempt: turn.attempt,
+      journal: open.journal,
       belt: open.belt,
       onFault: (error) => logToolFault(deps, turn.turnId, error),
       newly: (shown) => open.shown.newly(shown),
@@ -95,7 +100,7 @@ function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<
         artifacts,
         pins: open.pins,
         toolbox: open.toolbox,
-        blobs: deps.blobsOf(turn),
+        blobs: open.blobs,
         onSkillUsed,
       },
     },

@@ -24,6 +24,14 @@ export async function summarize(
   dropped: readonly Message[],
   { open, deps, model, limit, signal }: SummarizeOptions,
 ): Promise<void> {
+  const known = open.journal.takeSummary();
+  if (known !== undefined) {
+    if (known.usage !== undefined) open.limits.addTokens(known.usage);
+    if (known.text !== undefined) open.summary.replace(open.turn.turnId, known.text, dropped);
+    return;
+  }
+  // The reply that follows it was given without one.
+  if (open.journal.nextReply !== undefined) return;
   const before = open.summary.text === undefined ? [] : [`Earlier: ${open.summary.text}`];
   const text = [...before, ...dropped.map(lineOf)].join('\n\n');
   const shown = await withinBudget(text, Math.floor(limit / 2), () => '[… the rest is left out …]');
@@ -39,11 +47,13 @@ export async function summarize(
     } as const;
     const reply = await open.model.call(request, { signal, onText: () => undefined });
     if (reply.usage !== undefined) open.limits.addTokens(reply.usage);
-    if (reply.text.trim() === '') return;
-    const summary = await withinBudget(reply.text.trim(), summaryTokens, () => '[…]');
-    open.summary.replace(open.turn.turnId, summary, dropped);
+    const said = reply.text.trim();
+    const summary = await withinBudget(said, summaryTokens, () => '[…]');
+    open.journal.summary({ usage: reply.usage, ...(said === '' ? {} : { text: summary }) });
+    if (said !== '') open.summary.replace(open.turn.turnId, summary, dropped);
   } catch (error) {
     signal.throwIfAborted();
+    open.journal.summary({});
     deps.logger.log('warn', 'old turns could not be summarised and are left out', {
       turnId: open.turn.turnId,
       reason: SkillmillError.from(error).message,

@@ -1,4 +1,3 @@
-import type { BlobStore } from '../../shared/blobs/blob-store.js';
 import type { DefaultLimits, ModelConfig, SkillConfig } from '../../shared/config/config.js';
 import type { InputConfig } from '../../shared/config/input-config.js';
 import type { SessionId, Tenant, TurnId } from '../../shared/contracts/index.js';
@@ -10,6 +9,8 @@ import type { StoredRequest } from '../../shared/results/stored-request.js';
 import type { UsageLedger } from '../../shared/usage/usage-ledger.js';
 import type { Executor } from '../executor/executor.js';
 import type { Model } from '../model/model.js';
+import type { NotedBlobStore } from '../session/noted-blob-store.js';
+import type { SkillArchive } from '../skills/skill-archive.js';
 import type { TurnSkills } from '../skills/turn-skills.js';
 import type { Toolbox } from '../toolbox/toolbox.js';
 import type { SkillPacks } from '../workspace/skill-packs.js';
@@ -21,9 +22,10 @@ export interface TurnDeps {
   readonly redis: RedisClient;
   readonly queue: Pick<TurnQueue, 'addHead'>;
   /** The blobs that a turn of a tenant stores and reads. */
-  readonly blobsOf: (turn: Pick<ClaimedTurn, 'tenant' | 'turnId'>) => BlobStore;
+  readonly blobsOf: (turn: Pick<ClaimedTurn, 'tenant' | 'turnId'>) => NotedBlobStore;
   readonly executor: Executor;
   readonly packs: SkillPacks;
+  readonly archive: SkillArchive;
   readonly snapshotLimits: SnapshotLimits;
   readonly model: Model;
   readonly modelConfig: Pick<ModelConfig, 'models' | 'contextTokens' | 'contextOverflow'>;

@@ -1,6 +1,7 @@
 import type { Message } from '../../shared/contracts/index.js';
+import type { JournalledReply } from '../../shared/contracts/journal.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
-import type { AskOptions } from '../agent/agent-ports.js';
+import type { AskOptions, TurnAnswer } from '../agent/agent-ports.js';
 import { callWithRetries, type ModelAnswer, type RetryHooks } from '../model/model-retry.js';
 import { buildRequest, toModelMessage, type UnaddressedRequest } from '../prompt/build-request.js';
 import { ContextWindow, type Fit, type Measured } from '../prompt/context-window.js';
@@ -35,19 +36,39 @@ export class TurnModel {
     this.limit = contextTokens === 0 ? 0 : Math.max(1, contextTokens - reserved);
   }
 
-  /** One model call for the turn as it is. @throws SkillmillError CONTEXT_OVERFLOW, MODEL_*, LIMIT_EXCEEDED */
-  async call(options: AskOptions, hooks: RetryHooks): Promise<ModelAnswer> {
+  /** One model call for the turn as it is; one that an attempt before has made is answered from the journal. @throws SkillmillError CONTEXT_OVERFLOW, MODEL_*, LIMIT_EXCEEDED */
+  async call(options: AskOptions, hooks: RetryHooks): Promise<TurnAnswer> {
     this.clearShownOnce();
     const request = await this.fitted(options, hooks.signal);
+    const known = this.open.journal.nextReply;
+    if (known !== undefined) return this.replayed(known, options, hooks.signal);
     try {
-      return await this.answered(request, hooks);
+      return { ...(await this.answered(request, hooks)), shrunkTo: [] };
     } catch (error) {
       if (!(error instanceof SkillmillError) || error.code !== 'CONTEXT_OVERFLOW') throw error;
       // Once, and only when there is something to leave out: the same request would be refused again.
-      if (!(await this.shrink(request, error, hooks.signal))) throw error;
+      const limit = await this.shrunkLimit(request, error);
+      if (!(await this.fitInto(limit, hooks.signal)).changed) throw error;
       hooks.onRetry(error, 0);
-      return await this.answered(await this.fitted(options, hooks.signal), hooks);
+      const again = await this.fitted(options, hooks.signal);
+      return { ...(await this.answered(again, hooks)), shrunkTo: [limit] };
     }
+  }
+
+  /** Does all that a call does but for the call itself, so that the next request is what it would have been. */
+  private async replayed(
+    { reply, model, shrunkTo = [], ms }: JournalledReply,
+    options: AskOptions,
+    signal: AbortSignal,
+  ): Promise<TurnAnswer> {
+    for (const limit of shrunkTo) {
+      await this.fitInto(limit, signal);
+      await this.fitted(options, signal);
+    }
+    this.open.journal.takeReply();
+    const answer = { reply: { ...reply, usage: reply.usage }, model };
+    this.count(answer);
+    return { ...answer, shrunkTo, journalledMs: ms };
   }
 
   /** Load mode `once`: what a request has shown is not loaded any more, unless that request was for nothing and is made again. */
@@ -115,25 +136,23 @@ export class TurnModel {
     await summarize(dropped, { open, deps, model: this.models[0] ?? '', limit, signal });
   }
 
-  private async shrink(
-    request: UnaddressedRequest,
-    error: SkillmillError,
-    signal: AbortSignal,
-  ): Promise<boolean> {
+  /** How short a conversation has to become that was refused as too long. */
+  private async shrunkLimit(request: UnaddressedRequest, error: SkillmillError): Promise<number> {
     const known = error.details?.['limit'];
     const size = await this.open.meter.ofRequest(request);
     const asked = typeof known === 'number' && known < size ? known : size;
-    const limit = Math.floor(asked * shrinkShare);
-    const { changed } = await this.fitInto(limit, signal);
-    return changed;
+    return Math.floor(asked * shrinkShare);
   }
 
   private async answered(request: UnaddressedRequest, hooks: RetryHooks): Promise<ModelAnswer> {
     const answer = await callWithRetries(this.open.model, request, this.models, hooks);
-    // What stood in for a model that is away is asked first from now on.
-    this.models = this.models.slice(this.models.indexOf(answer.model));
-    const { usage } = answer.reply;
-    if (usage !== undefined) this.open.limits.addTokens(usage);
+    this.count(answer);
     return answer;
+  }
+
+  private count({ reply, model }: ModelAnswer): void {
+    // What stood in for a model that is away is asked first from now on.
+    this.models = this.models.slice(Math.max(0, this.models.indexOf(model)));
+    if (reply.usage !== undefined) this.open.limits.addTokens(reply.usage);
   }
 }

@@ -21,6 +21,9 @@ export interface WorkspaceOptions {
   readonly skills: TurnSkills;
   readonly packs: SkillPacks;
   readonly signal: AbortSignal;
+  /** Told when nothing waits for a checkpoint any more: one is durable, or what waited is lost with its sandbox. The version is the
+   *  one in force, undefined as long as no file has changed. */
+  readonly onSaved?: (version: WorkspaceVersion | undefined) => void;
 }
 
 /** A place that is ready for one command of a skill. */
@@ -47,13 +50,15 @@ export class Workspace {
   private readonly options: WorkspaceOptions;
   private sandbox: OpenSandbox | undefined;
   private staged = new Map<string, string>();
-  private wasLost = false;
-  /** Has a command run since the last checkpoint? */
+  /** Was a sandbox lost, and no command has told of it yet? */
+  wasLost = false;
   private isDirty = false;
   private checkpointing: Promise<void> | undefined;
   /** Why the last checkpoint failed. */
   private fault: SkillmillError | undefined;
   private toTell: string[] = [];
+  /** How many commands were prepared: what each leaves needs a checkpoint. */
+  commands = 0;
   /** Fingerprints of files as the command before left them, to tell what a command changed. */
   private readonly known = new Map<string, string>();
 
@@ -97,6 +102,16 @@ export class Workspace {
       .finally(() => (this.checkpointing = undefined));
   }
 
+  /** Has a command run since the last checkpoint, and what it left is not lost? */
+  get isUnsaved(): boolean {
+    return this.isDirty;
+  }
+
+  /** Waits until no checkpoint is being made. */
+  async checkpointed(): Promise<void> {
+    await this.checkpointing;
+  }
+
   /** Makes all that the turn leaves durable. @throws the signal's reason; SkillmillError LIMIT_EXCEEDED, BLOB_UNAVAILABLE,
    *  SANDBOX_UNAVAILABLE: the last checkpoint stays the version to commit then */
   async finish(): Promise<void> {
@@ -128,6 +143,7 @@ export class Workspace {
     this.wasLost = true;
     // What cannot be removed now, the executor's sweep removes later.
     await this.close().catch(() => undefined);
+    this.options.onSaved?.(this.version);
     return true;
   }
 
@@ -147,6 +163,7 @@ export class Workspace {
     try {
       await this.options.files.save(sandbox);
       this.fault = undefined;
+      this.options.onSaved?.(this.version);
     } catch (error) {
       this.isDirty = true;
       throw error;
@@ -160,6 +177,7 @@ export class Workspace {
     this.wasLost = false;
     this.toTell = [];
     this.isDirty = true;
+    this.commands += 1;
     const runDir = sandbox.nextRunDir();
     return {
       sandbox,

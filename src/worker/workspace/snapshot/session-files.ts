@@ -28,6 +28,8 @@ export interface SnapshotLimits {
 export interface SessionFilesOptions {
   /** The version that the session has; undefined when no turn has left a file. */
   readonly base: WorkspaceVersion | undefined;
+  /** The last version that an attempt before has made of it, with the turn's files. */
+  readonly checkpoint?: WorkspaceVersion | undefined;
   /** Files that came with the turn. */
   readonly inputs: readonly StoredFile[];
   readonly blobs: BlobStore;
@@ -54,6 +56,7 @@ export class SessionFiles {
 
   constructor(options: SessionFilesOptions) {
     this.options = options;
+    this.saved = options.checkpoint;
   }
 
   /** The session's next version; undefined as long as this turn has changed nothing. */
@@ -133,12 +136,11 @@ export class SessionFiles {
   }
 
   private async load(): Promise<WorkspaceManifest> {
-    const { base, inputs, blobs } = this.options;
-    const found =
-      base === undefined
-        ? emptyManifest
-        : await decodeManifest(await buffer(await blobs.open(base.manifest)));
-    return await overlayInputs(found, inputs, blobs);
+    const { base, checkpoint, inputs, blobs } = this.options;
+    const read = async ({ manifest }: WorkspaceVersion) =>
+      decodeManifest(await buffer(await blobs.open(manifest)));
+    if (checkpoint !== undefined) return read(checkpoint);
+    return overlayInputs(base === undefined ? emptyManifest : await read(base), inputs, blobs);
   }
 
   private async keep(found: WorkspaceManifest): Promise<void> {
