@@ -45,11 +45,17 @@ it('turn-request: its fields, and no others are taken', () => {
     'maxOutputTokens?',
     'responseFormat?',
     'limits?',
+    'onBusy?',
+    'idempotencyKey?',
+    'priority?',
+    'delayMs?',
     'batchId?',
     'metadata?',
   ]);
   expect(schema.additionalProperties).toBe(false);
-  const { limits, files, skills } = schema.properties ?? {};
+  const { limits, files, skills, onBusy, priority } = schema.properties ?? {};
+  expect(onBusy?.enum).toEqual(['queue', 'reject', 'interrupt', 'steer']);
+  expect(priority?.enum).toEqual(['high', 'normal', 'low']);
   expect(fieldsOf(limits)).toEqual([
     'turnTimeoutMs?',
     'maxModelCalls?',
@@ -70,7 +76,7 @@ it('turn-result: its fields', () => {
   const schema = schemaOf('turn-result');
   expect(fieldsOf(schema)).toEqual([
     ...['turnId', 'sessionId', 'status', 'output', 'parsed?', 'error', 'toolCalls', 'artifacts'],
-    ...['usage', 'timings', 'attempts', 'skills', 'metadata'],
+    ...['usage', 'timings', 'attempts', 'skills', 'retryOf?', 'mergedInto?', 'metadata'],
   ]);
   const { status, usage, timings, toolCalls, skills, error } = schema.properties ?? {};
   expect(status?.enum).toEqual(['completed', 'failed', 'cancelled']);
@@ -95,11 +101,13 @@ it('turn-event: its types, each with its fields, and what every event carries', 
     fieldsOf(body).filter((field) => field !== 'type' && !stamp.includes(field)),
   ]);
   expect(types).toEqual([
-    ['turn.queued', ['position']],
+    ['turn.queued', ['position', 'delayMs?', 'joins?']],
     ['turn.started', ['workerId', 'attempt']],
+    ['turn.parked', ['reason', 'afterMs']],
     ['turn.retrying', ['error', 'afterMs']],
     ['message.delta', ['messageId', 'text']],
     ['message.discarded', ['messageId']],
+    ['message.joined', ['from', 'text']],
     ['message.completed', ['messageId', 'text', 'toolCallIds']],
     ['tool.started', ['callId', 'name', 'arguments', 'attempt']],
     ['tool.output', ['callId', 'stream', 'text']],

@@ -63,6 +63,8 @@ const pinned: [string, string | undefined, string[]][] = [
   ['SKILLMILL_MAX_MODEL_CALLS', '30', []],
   ['SKILLMILL_LAST_CHANCE', '1', []],
   ['SKILLMILL_MAX_TOOL_CALLS', '100', []],
+  ['SKILLMILL_MAX_ATTEMPTS', '3', []],
+  ['SKILLMILL_MAX_WAITS', '10', []],
   ['SKILLMILL_SHUTDOWN_GRACE', '60', []],
   ['SKILLMILL_LOG_LEVEL', 'info', []],
 ];

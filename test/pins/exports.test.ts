@@ -55,8 +55,10 @@ describe('public names of', () => {
       ...['isFinalEvent', 'isPlainRelativePath', 'makeSessionId', 'makeTurnId', 'messageSchema'],
       'parseArtifactRef',
       ...[
+        'priorities',
         'publicErrorSchema',
         'responseFormatSchema',
+        'sessionIdOfKey',
         'sessionIdSchema',
         'sessionTag',
         'sha256Schema',
@@ -86,8 +88,10 @@ describe('public names of', () => {
       ...['isFinalEvent', 'isPlainRelativePath', 'makeSessionId', 'makeTurnId', 'messageSchema'],
       'parseArtifactRef',
       ...[
+        'priorities',
         'publicErrorSchema',
         'responseFormatSchema',
+        'sessionIdOfKey',
         'sessionIdSchema',
         'sessionTag',
         'sha256Schema',

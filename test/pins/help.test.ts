@@ -19,6 +19,8 @@ Commands:
   watch [options] <turn>       follow a turn from its first step to its result
   result [options] <turn>      fetch a turn’s result
   cancel [options] <turn>      cancel a turn that waits or runs
+  retry [options] <turn>       run a failed or cancelled turn again, from where
+                               it was, and follow it
   session                      look at a session, or empty it
   artifacts                    list and fetch a session’s artifacts
   usage [options]              report model calls, tokens and cost
@@ -45,6 +47,14 @@ Options:
   --model <name>         model for this turn
   --instructions <text>  system instructions for this turn
   --timeout <seconds>    fail the turn after this time
+  --on-busy <what>       what to do when the session has a turn that waits or
+                         runs (default: queue) (choices: "queue", "reject",
+                         "interrupt", "steer")
+  --key <text>           idempotency key: the same key for the same session
+                         gives its first turn
+  --priority <priority>  which sessions go first (default: normal) (choices:
+                         "high", "normal", "low")
+  --delay <seconds>      take its place in the line after this time
   --json                 print the whole result as one JSON document
   --out <dir>            write the files that the turn made below this folder
   -h, --help             display help for command
@@ -64,6 +74,14 @@ Options:
   --model <name>         model for this turn
   --instructions <text>  system instructions for this turn
   --timeout <seconds>    fail the turn after this time
+  --on-busy <what>       what to do when the session has a turn that waits or
+                         runs (default: queue) (choices: "queue", "reject",
+                         "interrupt", "steer")
+  --key <text>           idempotency key: the same key for the same session
+                         gives its first turn
+  --priority <priority>  which sessions go first (default: normal) (choices:
+                         "high", "normal", "low")
+  --delay <seconds>      take its place in the line after this time
   --json                 print { turnId, sessionId, position } as JSON
   -h, --help             display help for command
 `,
@@ -102,6 +120,20 @@ Arguments:
 Options:
   --json      print { turnId, outcome } as JSON
   -h, --help  display help for command
+`,
+  retry: `Usage: skillmill retry [options] <turn>
+
+run a failed or cancelled turn again, from where it was, and follow it
+
+Arguments:
+  turn         turn id
+
+Options:
+  --detach     print the new turn’s id and do not follow it
+  --json       print the whole result (with --detach { turnId, sessionId,
+               position }) as JSON
+  --out <dir>  write the files that the turn made below this folder
+  -h, --help   display help for command
 `,
   usage: `Usage: skillmill usage [options]
 
