@@ -35,10 +35,27 @@ export const requirements = {
   drain: 'SIGTERM in the middle of a turn lets it finish; another worker takes the waiting ones',
   'hand-over': 'a turn that is not finished within the grace time is handed to another worker',
   'worker-killed': 'a turn whose worker is killed ends in exactly one result, elsewhere',
+  'frozen-worker':
+    'a worker that stood still for longer than its lease writes nothing more of that turn when it wakes, removes its sandbox, and goes on with others',
   chaos:
     'while workers, containers and Redis are killed at random, every accepted turn ends in one result, in order, and no finished tool call runs again',
   'worker-killed-always':
     'a turn that kills each of its workers ends as WORKER_LOST, and its session goes on',
+  'on-busy-reject':
+    'a turn with onBusy reject is refused as SESSION_BUSY while another of its session waits or runs, and leaves nothing behind',
+  'on-busy-interrupt':
+    'a turn with onBusy interrupt ends the running turn, whatever that does, with a valid history; turns that waited before it run before it',
+  'delayed-turn':
+    'a delayed turn takes its place when it falls due, though its job is lost; nobody waits for it before, and it can be cancelled',
+  priorities:
+    'sessions whose head has a higher priority go first when slots are short; turns of one session never change places',
+  'same-key':
+    'the same idempotency key of a session gives its first turn, however often and from wherever it is sent, also when that is over',
+  'odd-ids': 'session ids and idempotency keys of any form are taken, and kept apart',
+  'retry-command':
+    '`skillmill retry` runs a failed or cancelled turn again as a new one: from its journal, or anew when the session has gone on; twice is once',
+  'throttled-slot':
+    'a turn that an endpoint asks to wait gives its slot up, and the worker’s other turns leave that endpoint alone as well',
   'session-order':
     'turns of a session run one at a time in the order of enqueueing, with several workers',
   'others-not-delayed': 'a waiting turn holds no worker slot: other sessions go on',

@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Reply } from '../../../examples/scripted-model.js';
 import { projectDir } from '../../support/cli.js';
-import { eventually } from '../../support/eventually.js';
 import { whole } from '../../support/whole-quirks.js';
 import { callOf, inOrder, openTurnsDesk, type TurnsDesk } from '../../support/turns-desk.js';
 
@@ -178,34 +177,6 @@ describe('a model that is away', () => {
       ...['first', 'first', 'first'],
       ...['second', 'second'],
     ]);
-  });
-
-  it('that asks for a long wait fails, and says when to come again [retry-after]', async () => {
-    const later: Reply = { status: 429, headers: { 'retry-after': '3600' } };
-    const { result, requests } = await desk.turn([later], { model: 'first' });
-    expect(result.error).toMatchObject({
-      code: 'MODEL_UNAVAILABLE',
-      retryable: true,
-      details: { status: 429, retryAfterMs: 3_600_000 },
-    });
-    expect(requests).toHaveLength(1);
-  });
-
-  it('can be cancelled while it is waited for [retry-after]', async () => {
-    const wait: Reply = { status: 429, headers: { 'retry-after': '50' } };
-    desk.world.script('cancel the wait', inOrder([wait]));
-    const { turnId } = await desk.client.enqueue({ input: 'cancel the wait' });
-    await eventually('the wait', async () => {
-      for await (const event of desk.client.events(turnId)) {
-        if (event.type === 'turn.retrying') return true;
-      }
-      return undefined;
-    });
-    await desk.client.cancel(turnId);
-    expect(await desk.client.result(turnId, { waitMs: 5000 })).toMatchObject({
-      status: 'cancelled',
-      error: { code: 'CANCELLED' },
-    });
   });
 });
 
