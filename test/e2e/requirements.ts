@@ -30,6 +30,8 @@ export const requirements = {
     'a full Redis: enqueue fails and leaves nothing behind, a running turn ends once when there is room',
   'docker-away':
     'Docker not reachable, or its image missing: the worker exits 3 within 5 s with one clear sentence',
+  'service-tries':
+    'a turn whose Docker goes away is tried again; when its tries are spent it fails with the last error, and its session goes on',
   'config-wrong': 'wrong variables: exit 2, all of them named with what they hold and may hold',
   'usage-wrong': 'wrong usage or a wrong request: exit 2, every fault named, nothing enqueued',
   drain: 'SIGTERM in the middle of a turn lets it finish; another worker takes the waiting ones',

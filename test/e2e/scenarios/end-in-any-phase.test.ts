@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Reply, Step } from '../../../examples/scripted-model.js';
 import { createClient, type Client, type TurnEvent } from '../../../src/producer/index.js';
 import { eventsOf, oneByOne, seen, tooMany } from '../../support/line-turns.js';
@@ -13,6 +13,8 @@ let gate: string;
 beforeAll(async () => {
   world = await openWorld({ SKILLMILL_EXECUTOR: 'local', SKILLMILL_CONCURRENCY: '10' });
   client = createClient({ redisUrl: world.env['REDIS_URL'] ?? '' });
+});
+beforeEach(async () => {
   gate = join(await tempDir(), 'gate');
 });
 afterAll(async () => {
