@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -31,19 +32,26 @@ const endless: Reply = {
 };
 const done: Reply = { text: 'done in the end' };
 
+/** Never comes while the gate is shut. */
+const behindGate =
+  (reply: Reply): Step =>
+  () =>
+    existsSync(gate) ? done : reply;
+const silence: Reply = { ...done, delayMs: 600_000 };
+
 interface Phase {
   readonly steps: () => Step[];
   /** The event after which the turn is in this phase. */
   readonly moment: TurnEvent['type'];
 }
 
-/** What a turn may be doing. An attempt after the first comes through once the gate is there. */
+/** What a turn may be doing; it comes through once the gate is there. */
 const phases: Record<string, Phase> = {
   'before its first word': {
-    steps: () => oneByOne([{ ...done, delayMs: 600_000 }, done]),
+    steps: () => [behindGate(silence)],
     moment: 'turn.started',
   },
-  'in a streaming reply': { steps: () => oneByOne([endless, done]), moment: 'message.delta' },
+  'in a streaming reply': { steps: () => [behindGate(endless)], moment: 'message.delta' },
   'in a command': {
     steps: () => [runs(`echo begun; test -e ${gate} || sleep 300`), done],
     moment: 'tool.output',
@@ -52,7 +60,7 @@ const phases: Record<string, Phase> = {
     // Thousands of files: their collection is far from its end when the command's last word is heard.
     steps: () => [
       runs('for n in $(seq 3000); do echo $n > "$OUTPUT_DIR/$n.txt"; done; echo written'),
-      ...oneByOne([{ ...done, delayMs: 600_000 }, done]),
+      behindGate(silence),
     ],
     moment: 'tool.output',
   },

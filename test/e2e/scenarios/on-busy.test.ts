@@ -57,7 +57,9 @@ describe('onBusy: reject', () => {
     const hold = held({ text: 'held answer' });
     world.script('hold with a key', [hold.step]);
     const turn = {
-      ...{ sessionId: 'keyed', onBusy: 'reject', idempotencyKey: 'k' },
+      sessionId: 'keyed',
+      onBusy: 'reject',
+      idempotencyKey: 'k',
       input: 'hold with a key',
     } as const;
     const first = await client.enqueue(turn);

@@ -3,6 +3,7 @@ import type { Reply } from '../../../examples/scripted-model.js';
 import { createClient, type Client } from '../../../src/producer/index.js';
 import { eventsOf, oneByOne, seen, tooMany } from '../../support/line-turns.js';
 import type { WorkerProcess } from '../../support/cli.js';
+import { callOf } from '../../support/turns-desk.js';
 import { openWorld, type World } from '../../support/world.js';
 
 let world: World;
@@ -91,6 +92,17 @@ describe('an endpoint that asks for a pause', () => {
     expect(calls).toBe(3);
     expect(await client.result(next.turnId)).toMatchObject({ output: 'going on' });
     expect(world.model.faults).toEqual([]);
+  });
+
+  it('counts anew after a step forward [retry-after]', async () => {
+    world.script('slow progress', [
+      ...oneByOne([tooMany(3), tooMany(3), callOf('skill_list')]).slice(0, 1),
+      ...oneByOne([tooMany(3), { text: 'got through' }]),
+    ]);
+    const { turnId } = await client.enqueue({ input: 'slow progress' });
+    expect(await client.result(turnId)).toMatchObject({
+      ...{ status: 'completed', output: 'got through', attempts: 4 },
+    });
   });
 
   it('for longer than the turn may take fails it at once, and says when to come again [retry-after]', async () => {
