@@ -119,9 +119,6 @@ describe('SIGTERM', () => {
   it('hands a turn over in every phase when the grace time is over; nothing is lost or done twice [hand-over, drain, event-seq]', async () => {
     const first = await world.worker({ SKILLMILL_SHUTDOWN_GRACE: '1' });
     const turns = await enterPhases('ended');
-    world.script('ended in the wait', oneByOne([tooMany(20), done]));
-    const throttled = await client.enqueue({ input: 'ended in the wait' });
-    await seen(client, throttled.turnId, 'turn.retrying');
     expect(await first.end('SIGTERM')).toBe(0);
     for (const { phase, running } of turns) {
       await expect(client.result(running, { waitMs: 0 }), phase).rejects.toMatchObject({
@@ -141,10 +138,24 @@ describe('SIGTERM', () => {
       const parked = (await eventsOf(client, running)).filter(({ type }) => type === 'turn.parked');
       expect(parked, phase).toMatchObject([{ reason: 'hand_over' }]);
     }
-    expect(await client.result(throttled.turnId)).toMatchObject({
+    expect(world.model.faults).toEqual([]);
+    expect(await second.end()).toBe(0);
+  });
+
+  it('does not wait for a turn that waits for an endpoint; another worker goes on with it [hand-over, drain]', async () => {
+    const first = await world.worker();
+    world.script('ended in the wait', oneByOne([tooMany(6), done]));
+    const { turnId } = await client.enqueue({ input: 'ended in the wait' });
+    await seen(client, turnId, 'turn.retrying');
+    expect(await first.end('SIGTERM')).toBe(0);
+    await expect(client.result(turnId, { waitMs: 0 })).rejects.toMatchObject({
+      code: 'TURN_NOT_FINISHED',
+    });
+    const second = await world.worker();
+    expect(await client.result(turnId)).toMatchObject({
       ...{ status: 'completed', output: 'done in the end', attempts: 2 },
     });
-    expect(world.model.faults).toEqual([]);
+    await endsOnce(turnId);
     expect(await second.end()).toBe(0);
   });
 });
