@@ -100,6 +100,7 @@ describe('workers that come and go', () => {
     world.script('poison', [{ text: 'never said', delayMs: 600_000 }]);
     const { turnId } = await client.enqueue({ input: 'poison', sessionId: 'poisoned' });
     const after = await client.enqueue({ input: 'quick', sessionId: 'poisoned' });
+    const watch = world.start(['watch', turnId]);
     for (let attempt = 1; attempt <= 3; attempt += 1) {
       const worker = await world.worker();
       await eventually(`attempt ${attempt}`, async () =>
@@ -114,6 +115,7 @@ describe('workers that come and go', () => {
       status: 'failed',
       error: { code: 'WORKER_LOST', retryable: true },
     });
+    expect(await watch.outcome).toMatchObject({ code: 1, stdout: '' });
     expect(await client.result(after.turnId)).toMatchObject({ status: 'completed' });
     expect(world.model.faults).toEqual([]);
     await last.end();
