@@ -31,6 +31,7 @@ export class Bench {
     const limits = { bytes: 2 ** 30, entries: 100_000 };
     const files = new SessionFiles({ base: undefined, inputs: [], blobs, limits, signal });
     const workspace = new Workspace({
+      onStepsLost: () => false,
       ...{ executor, packs, skills, files, inputs: [] },
       ...{ job: ids, signal },
     });

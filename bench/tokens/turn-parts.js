@@ -30,6 +30,7 @@ const blobs = {
 
 const events = {
   ...{ emit: ignore, output: ignore, delta: ignore, discard: ignore, waiting: 0 },
+  hasProgress: false,
   append: () => Promise.resolve(),
   flush: () => Promise.resolve(),
 };
@@ -63,6 +64,8 @@ export function partsOf(deps, session, skills) {
     inputs: [],
     skills,
     replay: new JournalReplay(turnId, []),
+    lease: untouched,
+    fail: () => undefined,
     limits: new LimitKeeper({ maxModelCalls: 100 }, deps.defaultLimits),
     events,
     signal: new AbortController().signal,
@@ -88,6 +91,7 @@ export function depsOf(plan, toolbox, model) {
     inputConfig: config.inputs,
     toolbox,
     ledger,
+    waitReplicas: 0,
     maxAttempts: 3,
     maxWaits: 10,
     resultTtlSeconds: 0,

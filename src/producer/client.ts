@@ -94,11 +94,8 @@ function openClient(config: StoreConfig): Client {
   const inputs = openSharedStore(redis, config);
   const keeper = openBlobKeeper(config);
   const line = { client: redis, queue, tenant, config };
-  const context: EnqueueContext = {
-    ...line,
-    blobs: inputs,
-    interrupt: (turnId) => cancelTurn(line, turnId),
-  };
+  const interrupt = (turnId: TurnId) => cancelTurn(line, turnId);
+  const context: EnqueueContext = { ...line, blobs: inputs, interrupt };
   const closing = new AbortController();
   const ready = askOnce(() => requireRedis(redis, redisUrls));
   const known = async (turnId: string) => {

@@ -118,6 +118,7 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
       ...config.store,
       callLifetimeMs: config.model.timeoutMs + callSpareMs,
     }),
+    waitReplicas: config.store.waitReplicas ?? 0,
     maxAttempts: config.worker.maxAttempts,
     maxWaits: config.worker.maxWaits,
     resultTtlSeconds: config.store.resultTtlSeconds,

@@ -43,6 +43,8 @@ export const requirements = {
     'while workers, containers and Redis are killed at random, every accepted turn ends in one result, in order, and no finished tool call runs again',
   'worker-killed-always':
     'a turn that kills each of its workers ends as WORKER_LOST, and its session goes on',
+  'on-busy-steer':
+    'a message joins the running turn before its next model call, and none is lost with it',
   'on-busy-reject':
     'a turn with onBusy reject is refused as SESSION_BUSY while another of its session waits or runs, and leaves nothing behind',
   'on-busy-interrupt':

@@ -101,6 +101,7 @@ describe('sweepLines', () => {
       ...{ client: redis.client, tenant, blobs: createFolderBlobStore('/nowhere') },
       queue: { ...queue, add: () => Promise.reject(new Error('the producer died')) },
       interrupt: () => Promise.resolve(),
+      config: {},
     };
     const accepting = new AbortController();
     const sweeps = (async () => {

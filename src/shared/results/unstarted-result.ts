@@ -1,31 +1,40 @@
 import type { SessionId, TurnId, TurnResult } from '../contracts/index.js';
 import type { SkillmillError } from '../errors/skillmill-error.js';
 
+/** What is known of a turn that nobody ran. */
+export interface UnrunTurn {
+  readonly turnId: TurnId;
+  readonly sessionId: SessionId;
+  readonly metadata: Record<string, string>;
+  readonly acceptedAt: number;
+  readonly retryOf?: TurnId | undefined;
+}
+
 /** The result of a turn that ended before any step of it was done. */
 export function unstartedResult(
-  turn: {
-    turnId: TurnId;
-    sessionId: SessionId;
-    metadata: Record<string, string>;
-    acceptedAt: number;
-    retryOf?: TurnId | undefined;
-  },
+  turn: UnrunTurn,
   status: 'failed' | 'cancelled',
   error: SkillmillError,
   attempts: number,
 ): TurnResult {
+  return { ...emptyResult(turn), status, error: error.toPublic(), attempts };
+}
+
+/** The result of a turn whose message joined the running one, which answers it. */
+export function mergedResult(turn: UnrunTurn, mergedInto: TurnId): TurnResult {
+  return { ...emptyResult(turn), status: 'completed', error: null, attempts: 0, mergedInto };
+}
+
+function emptyResult(turn: UnrunTurn): Omit<TurnResult, 'status' | 'error' | 'attempts'> {
   const waited = Math.max(0, Date.now() - turn.acceptedAt);
   return {
     turnId: turn.turnId,
     sessionId: turn.sessionId,
-    status,
     output: '',
-    error: error.toPublic(),
     toolCalls: [],
     artifacts: [],
     usage: { modelCalls: 0, toolCalls: 0, inputTokens: 0, cachedInputTokens: 0, outputTokens: 0 },
     timings: { queuedMs: waited, modelMs: 0, toolMs: 0, totalMs: waited },
-    attempts,
     skills: [],
     ...(turn.retryOf !== undefined && { retryOf: turn.retryOf }),
     metadata: turn.metadata,

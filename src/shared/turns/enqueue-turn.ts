@@ -14,6 +14,7 @@ import { parseTurnRequest } from '../contracts/parse-turn-request.js';
 import { SkillmillError } from '../errors/skillmill-error.js';
 import type { TurnQueue } from '../queue/turn-queue.js';
 import { openSessionsKey, sessionKeys, turnKeys, type TurnKeys } from '../redis/keys.js';
+import { confirmReplicas } from '../redis/confirm-replicas.js';
 import type { RedisClient } from '../redis/redis-client.js';
 import { enqueueTurnScript } from '../redis/scripts/enqueue-turn.js';
 import { markSessionScript } from '../redis/scripts/mark-session.js';
@@ -38,6 +39,7 @@ export interface EnqueueContext {
   readonly tenant: Tenant;
   /** Ends the running turn that makes way for one with `onBusy: interrupt`. */
   readonly interrupt: (turnId: TurnId) => Promise<unknown>;
+  readonly config: { readonly waitReplicas?: number };
 }
 
 /** A turn as the line takes it. */
@@ -77,7 +79,7 @@ export async function addTurn(context: EnqueueContext, turn: NewTurn): Promise<E
   return { turnId, sessionId, position, isKnown: outcome === 'known' };
 }
 
-async function acceptTurn({ client, tenant }: EnqueueContext, turn: NewTurn) {
+async function acceptTurn({ client, tenant, config }: EnqueueContext, turn: NewTurn) {
   const { turnId, sessionId, request, retryOf } = turn;
   const tag = sessionTag(tenant, sessionId);
   const keys = { ...sessionKeys(tenant, tag), ...turnKeys(tenant, turnId) };
@@ -95,7 +97,9 @@ async function acceptTurn({ client, tenant }: EnqueueContext, turn: NewTurn) {
     );
     const { outcome } = reply;
     // This process slept so long that its mark may be gone.
-    if (outcome !== 'stale') return { ...reply, outcome };
+    if (outcome === 'stale') continue;
+    await confirmReplicas(client, keys.turn, { replicas: config.waitReplicas ?? 0 });
+    return { ...reply, outcome };
   }
 }
 

@@ -16,6 +16,8 @@ export interface EventSink {
   delta(messageId: string, text: string): void;
   /** How many messages wait to join the turn, as far as the last write told. */
   readonly waiting: number;
+  /** Has the attempt got a step further? */
+  readonly hasProgress: boolean;
   /** Waits until all that was emitted is published, or never will be. */
   flush(): Promise<void>;
 }
@@ -66,6 +68,9 @@ export function createEventSink(options: WriterOptions): EventSink {
       writer.adopt(messageIds);
       say(messageIds.map((messageId) => ({ type: 'message.discarded', messageId })));
       void flush();
+    },
+    get hasProgress() {
+      return writer.hasProgress;
     },
     get waiting() {
       return writer.waiting;

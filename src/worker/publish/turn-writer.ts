@@ -44,6 +44,8 @@ export class TurnWriter {
   private readonly openMessages = new Set<string>();
   /** How many messages wait to join the turn, as of the last write. */
   waiting = 0;
+  /** Has a reply or a result been journalled? */
+  hasProgress = false;
 
   constructor(options: WriterOptions) {
     this.options = options;
@@ -76,6 +78,7 @@ export class TurnWriter {
       );
       if (outcome === 'lost') throw this.options.onLost();
       this.waiting = waiting;
+      this.hasProgress ||= isProgress;
     } catch (error) {
       const fault = SkillmillError.from(error);
       const isOurs = fault.code === 'LEASE_LOST' || this.options.isHeld();

@@ -52,6 +52,12 @@ export interface Release {
   readonly event: TurnEventBody;
 }
 
+const givenUp: Release = {
+  why: 'hand_over',
+  pauseMs: 0,
+  event: { type: 'turn.parked', reason: 'hand_over', afterMs: 0 },
+};
+
 /** Tries to get the lease for a turn. @throws SkillmillError REDIS_UNAVAILABLE */
 export async function claimTurn(
   client: RedisClient,
@@ -150,6 +156,8 @@ export class Lease {
     const state = await renewLeaseScript.run(this.client, [keys.session], [token, nonce, leaseMs]);
     if (this.stopping.signal.aborted) return;
     if (state === 'lost') this.lost();
+    // A renewal that was long on its way has brought back a lease that is given up here.
+    else if (this.isLost) await this.release(givenUp);
     if (state === 'cancel') {
       this.ended.abort(new SkillmillError('CANCELLED', 'The turn was cancelled while it ran.'));
     }

@@ -1,8 +1,11 @@
+import type { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import { limitExceeded } from '../agent/turn-limits.js';
 
 /** One signal for an attempt: lost lease, cancel, time limit and shutdown are one mechanism, told apart by the reason's code. */
 export interface AttemptSignal {
   readonly signal: AbortSignal;
+  /** Ends the attempt: what it has done cannot be gone on with here. */
+  readonly fail: (error: SkillmillError) => void;
   /** Ends the attempt's timer. */
   dispose(): void;
 }
@@ -20,6 +23,7 @@ export function createAttemptSignal(
   );
   return {
     signal: AbortSignal.any([...sources, timeout.signal]),
+    fail: (error) => timeout.abort(error),
     dispose: () => clearTimeout(timer),
   };
 }

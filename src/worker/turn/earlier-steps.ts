@@ -10,8 +10,8 @@ export async function earlierSteps(
   turn: ClaimedTurn,
   { lease, events }: { readonly lease: Lease; readonly events: EventSink },
 ): Promise<JournalReplay> {
-  // A first attempt has none before it, and is spared the look.
-  if (turn.attempt === 1) return new JournalReplay(turn.turnId, []);
+  // A first attempt has none before it, and is spared the look; one that tries an ended turn again may have that one's.
+  if (turn.attempt === 1 && turn.retryOf === undefined) return new JournalReplay(turn.turnId, []);
   const stored = await readJournal(deps.redis, lease.proof.keys, deps.blobsOf(turn));
   events.discard(stored.openMessages);
   return new JournalReplay(turn.turnId, stored.entries);

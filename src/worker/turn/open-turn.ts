@@ -1,4 +1,5 @@
 import type { Message, Session } from '../../shared/contracts/index.js';
+import type { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { SkillConfig } from '../../shared/config/config.js';
 import type { StoredFile } from '../../shared/results/stored-request.js';
 import { userMessage } from '../../shared/session/turn-messages.js';
@@ -34,6 +35,8 @@ import { skillTools } from '../tools/skill-tools.js';
 import type { Workspace } from '../workspace/workspace.js';
 import { openWorkspace } from './open-workspace.js';
 import { TurnJournal } from './turn-journal.js';
+import { takeJoiningMessages } from './joining-messages.js';
+import type { Lease } from '../session/lease.js';
 import type { ClaimedTurn, TurnDeps } from './turn-deps.js';
 
 /** Everything that one attempt of a turn works on. */
@@ -42,6 +45,8 @@ export interface OpenTurn {
   readonly history: readonly Message[];
   readonly summary: SessionSummary;
   readonly transcript: Transcript;
+  /** Has the loop begun? It begins once, and goes on when a message has joined the turn at its end. */
+  isBegun: boolean;
   readonly skills: TurnSkills;
   readonly content: LoadedContent;
   readonly shown: ShownContent;
@@ -70,6 +75,7 @@ export interface OpenTurn {
 
 export interface OpenTurnParts {
   readonly turn: ClaimedTurn;
+  readonly lease: Lease;
   readonly session: Session;
   readonly inputs: readonly StoredFile[];
   /** The skills as this worker has them now. */
@@ -79,11 +85,13 @@ export interface OpenTurnParts {
   readonly limits: LimitKeeper;
   readonly events: EventSink;
   readonly signal: AbortSignal;
+  /** Ends the attempt by its signal. */
+  readonly fail: (error: SkillmillError) => void;
 }
 
 /** Puts an attempt's parts together. @throws SkillmillError SKILL_UNAVAILABLE, BLOB_UNAVAILABLE, REDIS_UNAVAILABLE */
 export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<OpenTurn> {
-  const { turn, session, inputs, limits, events, replay, signal } = parts;
+  const { turn, lease, session, inputs, limits, events, replay, signal } = parts;
   const config = deps.skillConfig;
   const blobs = deps.blobsOf(turn);
   const skills = await openPinnedSkills(parts.skills, replay.skills, {
@@ -112,13 +120,13 @@ export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<Op
   const journal = new TurnJournal({
     ...{ turnId: turn.turnId, overview, replay, sink: events, blobs, workspace },
     ...{ skillState, artifacts, pins, skillPins, budget, signal },
-    // Until messages can join a running turn none waits.
-    joining: () => Promise.resolve([]),
+    joining: () => takeJoiningMessages(deps, lease, turn),
   });
   return {
     ...{ turn, history, skills, shown, skillState, limits, budget, meter, model, events, blobs },
     ...{ toolbox, belt, overview, artifacts, pins, skillPins, workspace, journal },
     summary: new SessionSummary(history),
+    isBegun: false,
     transcript: {
       messages: [userMessage(turn.turnId, turn.request.input, inputs)],
       toolCalls: [],

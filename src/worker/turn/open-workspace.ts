@@ -7,7 +7,7 @@ import type { TurnDeps } from './turn-deps.js';
 /** A turn's workspace, with the files as the attempts before have left them. */
 export function openWorkspace(
   deps: TurnDeps,
-  { turn, session, inputs, replay, signal }: OpenTurnParts,
+  { turn, session, inputs, replay, events, signal, fail }: OpenTurnParts,
   own: Pick<OpenTurn, 'skills' | 'blobs'> & Pick<WorkspaceOptions, 'onSaved'>,
 ): Workspace {
   const { skills, blobs, onSaved } = own;
@@ -26,6 +26,12 @@ export function openWorkspace(
     skills,
     packs: deps.packs,
     signal,
+    onStepsLost(error) {
+      // What loses its sandbox each time is not run for ever: the model is told, and may do something else.
+      if (turn.fruitless > 1 && !events.hasProgress) return false;
+      fail(error);
+      return true;
+    },
     ...(onSaved === undefined ? {} : { onSaved }),
   });
 }

@@ -78,7 +78,18 @@ async function attemptTurn(
     const inputs = await turnInputs(deps, turn, { lease, session, signal });
     const skills = await untilAbort(deps.openSkills(turn), signal);
     const replay = await earlierSteps(deps, turn, { lease, events });
-    const parts = { turn, session, inputs, skills, replay, limits, events, signal };
+    const parts = {
+      turn,
+      lease,
+      fail: attempt.fail,
+      session,
+      inputs,
+      skills,
+      replay,
+      limits,
+      events,
+      signal,
+    };
     const open = await openTurn(deps, parts);
     for (;;) {
       const end = await runTurn(deps, open, signal);
@@ -88,6 +99,7 @@ async function attemptTurn(
         commit: (final) => commitOf(deps, open, final),
       });
       if (settled !== undefined) return settled;
+      open.journal.expectMessages();
     }
   } finally {
     attempt.dispose();

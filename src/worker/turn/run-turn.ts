@@ -32,7 +32,8 @@ export async function runTurn(
   signal: AbortSignal,
 ): Promise<AttemptEnd> {
   try {
-    await loadDeclared(open);
+    if (!open.isBegun) await loadDeclared(open);
+    open.isBegun = true;
     const answer = await converse(deps, open, signal);
     await open.workspace.finish();
     await open.journal.settle();

@@ -2,6 +2,7 @@ import pRetry from 'p-retry';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { ClaimOutcome } from '../../shared/queue/turn-consumer.js';
 import type { EventSink } from '../publish/event-sink.js';
+import { confirmReplicas } from '../../shared/redis/confirm-replicas.js';
 import { commitTurn, type CommitReply, type TurnCommit } from '../session/commit-turn.js';
 import type { Lease, Release } from '../session/lease.js';
 import { pauseAfter } from './retry-pause.js';
@@ -15,8 +16,6 @@ const done: ClaimOutcome = { kind: 'done' };
 export interface Settling {
   readonly end: AttemptEnd;
   readonly events: EventSink;
-  /** Has the attempt got a step further? */
-  readonly hasProgress?: boolean;
   /** What the end leaves behind; without it the turn was not begun. */
   readonly commit?: (end: FinalEnd) => TurnCommit;
 }
@@ -43,7 +42,7 @@ export async function settle(
       });
     case 'retry':
     case 'throttled': {
-      const next = nextAttempt(deps, turn, { ...end, hasProgress: settling.hasProgress ?? false });
+      const next = nextAttempt(deps, turn, { ...end, hasProgress: events.hasProgress });
       if (next === undefined) {
         return await finish(deps, lease, turn, commit({ kind: 'failed', error: end.error }));
       }
@@ -97,6 +96,11 @@ async function finish(
     code: commit.result.error?.code,
     totalMs: commit.result.timings.totalMs,
   });
+  // What a fail-over may lose is told of: the turn has its result here.
+  await confirmReplicas(deps.redis, lease.proof.keys.turn, { replicas: deps.waitReplicas }).catch(
+    (error: unknown) =>
+      logFault(deps, turn, 'a result is not on the replicas', SkillmillError.from(error)),
+  );
   // The sweep does this too, should this worker die right here.
   if (head !== undefined) await deps.queue.addHead(turn.tenant, turn.sessionId, head);
   if (outcome !== 'lost') await countSkills(deps, turn, commit);

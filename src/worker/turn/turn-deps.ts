@@ -34,6 +34,8 @@ export interface TurnDeps {
   readonly inputConfig: InputConfig;
   readonly toolbox: Toolbox;
   readonly ledger: UsageLedger;
+  /** Replicas that are to have a turn's end before it is told on. */
+  readonly waitReplicas: number;
   /** Claims in a row that may come to nothing; a worker that dies counts as one. */
   readonly maxAttempts: number;
   /** Waits in a row for an endpoint that asks for a pause. */

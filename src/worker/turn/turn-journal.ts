@@ -59,6 +59,8 @@ export class TurnJournal implements LoopJournal {
   /** Calls on their way, and what happened in them so far. */
   private running = 0;
   private held: TurnEventBody[] = [];
+  /** Is there a reason to look for messages that no write has told of? */
+  private mustLook = false;
 
   constructor(options: TurnJournalOptions) {
     const { sink, blobs, workspace, replay, skillPins } = options;
@@ -94,8 +96,15 @@ export class TurnJournal implements LoopJournal {
   async takeMessages(): Promise<readonly Message[]> {
     const { replay, sink, joining } = this.options;
     const known = replay.takeMessages();
-    if (replay.nextReply !== undefined || sink.waiting === 0) return known;
+    if (replay.nextReply !== undefined) return known;
+    if (sink.waiting === 0 && !this.mustLook) return known;
+    this.mustLook = false;
     return [...known, ...(await joining())];
+  }
+
+  /** A message has come that the last write did not tell of. */
+  expectMessages(): void {
+    this.mustLook = true;
   }
 
   /** Tells of what happens in a call with the call's end, and of what happens outside of one at once. */
@@ -117,6 +126,8 @@ export class TurnJournal implements LoopJournal {
       ...(shrunkTo.length === 0 ? {} : { shrunkTo: [...shrunkTo] }),
       cost: this.options.budget.soFar,
     };
+    // They may come while its calls run, and a command's result is not written before the next model call.
+    this.mustLook = reply.toolCalls.length > 0;
     const opened = this.isOpened ? [] : [await this.opened()];
     this.isOpened = true;
     // Who has to end does not wait for a Redis that is away; what was said stays said.

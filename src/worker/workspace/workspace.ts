@@ -9,6 +9,7 @@ import type { StoredFile } from '../../shared/results/stored-request.js';
 import { metadataEntry } from './metadata.js';
 import type { SkillPacks } from './skill-packs.js';
 import type { SessionFiles } from './snapshot/session-files.js';
+import { environmentOf, stepsLost } from './workspace-environment.js';
 import { workspaceFolders } from './workspace-path.js';
 
 /** Whose workspace it is, what goes into it, and what makes its sandbox. */
@@ -21,9 +22,10 @@ export interface WorkspaceOptions {
   readonly skills: TurnSkills;
   readonly packs: SkillPacks;
   readonly signal: AbortSignal;
-  /** Told when nothing waits for a checkpoint any more: one is durable, or what waited is lost with its sandbox. The version is the
-   *  one in force, undefined as long as no file has changed. */
+  /** Told of the version in force when nothing waits for a checkpoint any more; undefined as long as no file has changed. */
   readonly onSaved?: (version: WorkspaceVersion | undefined) => void;
+  /** Told when files of answered commands are lost. True: the attempt ends by its signal; else the model is told. */
+  readonly onStepsLost: (error: SkillmillError) => boolean;
 }
 
 /** A place that is ready for one command of a skill. */
@@ -52,7 +54,10 @@ export class Workspace {
   private staged = new Map<string, string>();
   /** Was a sandbox lost, and no command has told of it yet? */
   wasLost = false;
+  /** Has a command begun since the last checkpoint? */
   private isDirty = false;
+  /** Has one been answered since? */
+  private hasUnsavedSteps = false;
   private checkpointing: Promise<void> | undefined;
   /** Why the last checkpoint failed. */
   private fault: SkillmillError | undefined;
@@ -73,9 +78,9 @@ export class Workspace {
       return await this.prepareOnce(skill);
     } catch (error) {
       if (!isSandboxLost(error)) throw error;
-      // Lost between two commands (the engine restarted, say), or before its first: a fresh one is as good, and the model is
-      // told where that has changed something.
+      // Lost between two commands (the engine restarted, say): a fresh one is as good where nothing was lost with it.
       await this.giveUpIfLost(error);
+      this.options.signal.throwIfAborted();
       return this.prepareOnce(skill);
     }
   }
@@ -94,6 +99,7 @@ export class Workspace {
   checkpoint(): void {
     const { sandbox } = this;
     if (sandbox === undefined || !this.isDirty || this.checkpointing !== undefined) return;
+    this.hasUnsavedSteps = true;
     this.checkpointing = this.save(sandbox)
       .catch(async (error: unknown) => {
         this.fault = SkillmillError.from(error);
@@ -108,14 +114,13 @@ export class Workspace {
   }
 
   /** Waits until no checkpoint is being made. */
-  async checkpointed(): Promise<void> {
-    await this.checkpointing;
-  }
+  checkpointed = async (): Promise<void> => this.checkpointing;
 
   /** Makes all that the turn leaves durable. @throws the signal's reason; SkillmillError LIMIT_EXCEEDED, BLOB_UNAVAILABLE,
    *  SANDBOX_UNAVAILABLE: the last checkpoint stays the version to commit then */
   async finish(): Promise<void> {
     await this.checkpointing;
+    this.hasUnsavedSteps ||= this.isDirty;
     try {
       if (this.sandbox !== undefined && this.isDirty) await this.save(this.sandbox);
       // The sandbox that held them is lost, and no command has told the model.
@@ -140,6 +145,8 @@ export class Workspace {
   /** Gives up a sandbox that an error says is lost; true when it was. */
   async giveUpIfLost(error: unknown): Promise<boolean> {
     if (this.sandbox === undefined || !isSandboxLost(error)) return false;
+    // Such commands are run again, by an attempt that goes on from the last checkpoint.
+    if (this.hasUnsavedSteps && this.options.onStepsLost(stepsLost(error))) return true;
     this.wasLost = true;
     // What cannot be removed now, the executor's sweep removes later.
     await this.close().catch(() => undefined);
@@ -147,13 +154,14 @@ export class Workspace {
     return true;
   }
 
-  /** Removes the sandbox, if there is one; idempotent. */
+  /** Removes the sandbox; idempotent. */
   async close(): Promise<void> {
     const sandbox = this.sandbox;
     this.sandbox = undefined;
     this.staged = new Map();
     this.known.clear();
     this.isDirty = false;
+    this.hasUnsavedSteps = false;
     this.options.files.forget();
     await sandbox?.close();
   }
@@ -163,6 +171,7 @@ export class Workspace {
     try {
       await this.options.files.save(sandbox);
       this.fault = undefined;
+      this.hasUnsavedSteps = false;
       this.options.onSaved?.(this.version);
     } catch (error) {
       this.isDirty = true;
@@ -176,6 +185,7 @@ export class Workspace {
     if (this.staged.get(skill.name) !== skill.digest) await this.stage(sandbox, skill);
     this.wasLost = false;
     this.toTell = [];
+    this.hasUnsavedSteps ||= this.isDirty;
     this.isDirty = true;
     this.commands += 1;
     const runDir = sandbox.nextRunDir();
@@ -236,15 +246,4 @@ export class Workspace {
     }
     this.staged = staged;
   }
-}
-
-function environmentOf(root: string, runDir: string, skill: string): Record<string, string> {
-  return {
-    WORKSPACE_DIR: root,
-    SKILLS_DIR: `${root}/${workspaceFolders.SKILLS_DIR}`,
-    WORK_DIR: `${root}/${workspaceFolders.WORK_DIR}`,
-    OUTPUT_DIR: `${root}/${workspaceFolders.OUTPUT_DIR}`,
-    RUN_DIR: `${root}/${runDir}`,
-    SKILL_NAME: skill,
-  };
 }

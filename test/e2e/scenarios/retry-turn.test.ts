@@ -61,24 +61,21 @@ async function failedTurn(sessionId: string): Promise<string> {
 }
 
 describe('skillmill retry', () => {
-  it.todo(
-    'goes on from the journal: no finished call runs again [retry-command, step-not-twice]',
-    async () => {
-      const turnId = await failedTurn('resumed');
-      const outcome = await world.run(['retry', turnId, '--json']);
-      expect(outcome.code).toBe(0);
-      const result = turnResultSchema.parse(JSON.parse(outcome.stdout));
-      expect(result).toMatchObject({
-        ...{ status: 'completed', output: 'the model is back', retryOf: turnId },
-        toolCalls: [{ name: 'skill_load' }, { name: 'write_line', error: null, attempt: 1 }],
-      });
-      expect(await lines()).toHaveLength(1);
-      // The very request that failed is made again.
-      expect(new Set(lengths).size).toBe(1);
-      expect(await saidIn(world, turnId)).toEqual(['write, then fail']);
-      expect(world.model.faults).toEqual([]);
-    },
-  );
+  it('goes on from the journal: no finished call runs again [retry-command, step-not-twice]', async () => {
+    const turnId = await failedTurn('resumed');
+    const outcome = await world.run(['retry', turnId, '--json']);
+    expect(outcome.code).toBe(0);
+    const result = turnResultSchema.parse(JSON.parse(outcome.stdout));
+    expect(result).toMatchObject({
+      ...{ status: 'completed', output: 'the model is back', retryOf: turnId },
+      toolCalls: [{ name: 'skill_load' }, { name: 'write_line', error: null, attempt: 1 }],
+    });
+    expect(await lines()).toHaveLength(1);
+    // The very request that failed is made again.
+    expect(new Set(lengths).size).toBe(1);
+    expect(await saidIn(world, turnId)).toEqual(['write, then fail']);
+    expect(world.model.faults).toEqual([]);
+  });
 
   it('makes a new turn that names the one it tries again; both can be fetched [retry-command]', async () => {
     const turnId = await failedTurn('named');
