@@ -24,8 +24,8 @@ import {
   type EnqueueContext,
   type EnqueuedTurn,
 } from '../shared/turns/enqueue-turn.js';
-import { retryTurn } from '../shared/turns/retry-turn.js';
 import { readUsage, type UsageQuery, type UsageReport } from '../shared/usage/usage-report.js';
+import { retryTurn } from './retry-turn.js';
 import { followTurn, type FollowOptions } from './follow-turn.js';
 import { openArtifacts, type SessionArtifacts } from './session-artifacts.js';
 import { openSession, type SessionContext, type SessionHandle } from './session-handle.js';
@@ -93,9 +93,9 @@ function openClient(config: StoreConfig): Client {
   const blobs = openBlobStore(redis, config);
   const inputs = openSharedStore(redis, config);
   const keeper = openBlobKeeper(config);
-  const line = { client: redis, queue, tenant, config };
+  const line = { client: redis, queue, tenant, config, blobs: inputs };
   const interrupt = (turnId: TurnId) => cancelTurn(line, turnId);
-  const context: EnqueueContext = { ...line, blobs: inputs, interrupt };
+  const context: EnqueueContext = { ...line, interrupt };
   const closing = new AbortController();
   const ready = askOnce(() => requireRedis(redis, redisUrls));
   const known = async (turnId: string) => {

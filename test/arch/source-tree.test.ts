@@ -74,7 +74,7 @@ const fences: Record<string, readonly string[]> = {
     'src/shared/download/download.ts',
     'src/worker/model/model-retry.ts',
     'src/worker/publish/turn-writer.ts',
-    'src/worker/turn/process-turn.ts',
+    'src/worker/turn/settle-turn.ts',
   ],
   picomatch: ['src/worker/workspace/match-globs.ts'],
   pino: ['src/shared/logging/'],

@@ -196,7 +196,7 @@ export class SessionLine {
   ) {
     const length = journal ?? (await this.redis.llen(turnKeys(tenant, turnId).journal));
     return cancelTurnScript.run(this.redis, this.all(turnId), [
-      ...[turnId, result, length, resultTtl, sessionTtl, ...messages],
+      ...[turnId, result, length, resultTtl, sessionTtl, '', 0, ...messages],
     ]);
   }
 

@@ -1,4 +1,5 @@
 import type { SessionId, TurnId, TurnResult } from '../contracts/index.js';
+import type { DoneSoFar } from '../journal/done-so-far.js';
 import type { SkillmillError } from '../errors/skillmill-error.js';
 
 /** What is known of a turn that nobody ran. */
@@ -10,14 +11,17 @@ export interface UnrunTurn {
   readonly retryOf?: TurnId | undefined;
 }
 
-/** The result of a turn that ended before any step of it was done. */
+/** The result of a turn that ended while nobody ran it, with what it had done before. */
 export function unstartedResult(
   turn: UnrunTurn,
   status: 'failed' | 'cancelled',
   error: SkillmillError,
-  attempts: number,
+  { attempts, done }: { readonly attempts: number; readonly done?: DoneSoFar | undefined },
 ): TurnResult {
-  return { ...emptyResult(turn), status, error: error.toPublic(), attempts };
+  const { timings, ...empty } = emptyResult(turn);
+  const { modelMs = 0, toolMs = 0, ...parts } = done?.result ?? {};
+  const told = { status, error: error.toPublic(), attempts };
+  return { ...empty, ...parts, timings: { ...timings, modelMs, toolMs }, ...told };
 }
 
 /** The result of a turn whose message joined the running one, which answers it. */

@@ -1,8 +1,9 @@
 import type { StoreConfig } from '../config/config.js';
 import { tagOfTurn, type TurnId } from '../contracts/index.js';
 import { SkillmillError } from '../errors/skillmill-error.js';
+import { doneSoFar } from '../journal/done-so-far.js';
+import { readJournal } from '../journal/read-journal.js';
 import { sessionKeys, turnKeys } from '../redis/keys.js';
-import { redisError } from '../redis/redis-client.js';
 import { cancelTurnScript } from '../redis/scripts/cancel-turn.js';
 import { sessionTurnKeys } from '../redis/scripts/session-turn-keys.js';
 import { readTurn } from '../results/turn-store.js';
@@ -13,7 +14,10 @@ import type { EnqueueContext } from './enqueue-turn.js';
 /** `cancelled`: nobody ran it, and it is over. `requested`: it runs, and its worker ends it. `finished`: it was over before. */
 export type CancelOutcome = 'cancelled' | 'requested' | 'finished';
 
-export interface CancelContext extends Pick<EnqueueContext, 'client' | 'queue' | 'tenant'> {
+export interface CancelContext extends Pick<
+  EnqueueContext,
+  'client' | 'queue' | 'tenant' | 'blobs'
+> {
   readonly config: Pick<StoreConfig, 'resultTtlSeconds' | 'sessionTtlSeconds'>;
 }
 
@@ -30,19 +34,25 @@ export async function cancelTurn(context: CancelContext, turnId: TurnId): Promis
   }
 }
 
-async function tryToCancel({ client, tenant, config }: CancelContext, turnId: TurnId) {
+async function tryToCancel({ client, tenant, config, blobs }: CancelContext, turnId: TurnId) {
   const keys = { ...sessionKeys(tenant, tagOfTurn(turnId)), ...turnKeys(tenant, turnId) };
   const turn = await readTurn(client, tenant, turnId);
-  const journalLength = await client.llen(keys.journal).catch((error: unknown) => {
-    throw redisError(error);
-  });
+  const { entries } = await readJournal(client, keys, blobs);
+  const done = doneSoFar(turnId, entries);
   const error = new SkillmillError('CANCELLED', 'The turn was cancelled while it waited.');
   const { input, files, metadata = {} } = turn.request;
-  const result = unstartedResult({ ...turn, turnId, metadata }, 'cancelled', error, turn.attempts);
-  const messages = closeTranscript(turnId, [userMessage(turnId, input, files)], error);
+  const { attempts } = turn;
+  const result = unstartedResult({ ...turn, turnId, metadata }, 'cancelled', error, {
+    attempts,
+    done,
+  });
+  const said = [userMessage(turnId, input, files), ...done.messages];
+  const messages = closeTranscript(turnId, said, error);
   const reply = await cancelTurnScript.run(client, sessionTurnKeys(keys), [
-    ...[turnId, JSON.stringify(result), journalLength],
+    ...[turnId, JSON.stringify(result), entries.length],
     ...[config.resultTtlSeconds, config.sessionTtlSeconds],
+    done.workspace === undefined ? '' : JSON.stringify(done.workspace),
+    ...[result.artifacts.length, ...result.artifacts.map((artifact) => JSON.stringify(artifact))],
     ...messages.map((message) => JSON.stringify(message)),
   ]);
   return { ...reply, sessionId: turn.sessionId };

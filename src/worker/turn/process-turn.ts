@@ -1,6 +1,8 @@
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { ClaimOutcome } from '../../shared/queue/turn-consumer.js';
 import type { TurnPointer } from '../../shared/queue/turn-queue.js';
+import { doneSoFar } from '../../shared/journal/done-so-far.js';
+import { readJournal } from '../../shared/journal/read-journal.js';
 import { readTurn } from '../../shared/results/turn-store.js';
 import { readSession } from '../../shared/session/session-store.js';
 import { LimitKeeper } from '../agent/turn-limits.js';
@@ -13,7 +15,7 @@ import { openTurn } from './open-turn.js';
 import { endOf, runTurn } from './run-turn.js';
 import { logFault, settle } from './settle-turn.js';
 import { turnInputs } from './turn-inputs.js';
-import { commitOf } from './turn-result.js';
+import { commitOf, unstartedCommit } from './turn-result.js';
 import type { ClaimedTurn, TurnDeps } from './turn-deps.js';
 
 const done: ClaimOutcome = { kind: 'done' };
@@ -35,9 +37,9 @@ export async function processTurn(deps: TurnDeps, pointer: TurnPointer): Promise
   });
   let turn = claimedTurn(pointer, claim);
   try {
-    if (turn.fruitless > deps.maxAttempts) throw workerLost(deps.maxAttempts);
     const { request, retryOf } = await readTurn(deps.redis, pointer.tenant, pointer.turnId);
     turn = { ...turn, request, retryOf };
+    if (turn.fruitless > deps.maxAttempts) return await giveUp(deps, lease, turn, events);
     return await attemptTurn(deps, lease, turn, events);
   } catch (error) {
     const settled = await settle(deps, lease, turn, { end: endOf(error, deps.redact), events });
@@ -104,6 +106,28 @@ async function attemptTurn(
   } finally {
     attempt.dispose();
   }
+}
+
+/** Ends a turn that does not get further, with what its attempts have done. */
+async function giveUp(
+  deps: TurnDeps,
+  lease: Lease,
+  turn: ClaimedTurn,
+  events: EventSink,
+): Promise<ClaimOutcome> {
+  const { entries, openMessages } = await readJournal(
+    deps.redis,
+    lease.proof.keys,
+    deps.blobsOf(turn),
+  );
+  events.discard(openMessages);
+  const done = doneSoFar(turn.turnId, entries);
+  const settled = await settle(deps, lease, turn, {
+    end: { kind: 'failed', error: workerLost(deps.maxAttempts) },
+    events,
+    commit: (final) => unstartedCommit(deps, turn, final, done),
+  });
+  return settled ?? { kind: 'done' };
 }
 
 function workerLost(maxAttempts: number): SkillmillError {

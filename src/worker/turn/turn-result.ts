@@ -1,5 +1,6 @@
 import type { TurnResult } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
+import type { DoneSoFar } from '../../shared/journal/done-so-far.js';
 import { unstartedResult } from '../../shared/results/unstarted-result.js';
 import { closeTranscript, userMessage } from '../../shared/session/turn-messages.js';
 import type { TurnCommit } from '../session/commit-turn.js';
@@ -25,18 +26,27 @@ export function commitOf(deps: TurnDeps, open: OpenTurn, end: FinalEnd): TurnCom
   };
 }
 
-/** What a turn leaves behind that ended before its first step; its message stays in the history. */
-export function unstartedCommit(deps: TurnDeps, turn: ClaimedTurn, end: FinalEnd): TurnCommit {
+/** What a turn leaves behind that ended before this attempt's first step: its message, and what the attempts before have done. */
+export function unstartedCommit(
+  deps: TurnDeps,
+  turn: ClaimedTurn,
+  end: FinalEnd,
+  done?: DoneSoFar,
+): TurnCommit {
   const error =
     end.kind === 'completed' ? new SkillmillError('INTERNAL', 'The turn never began.') : end.error;
   const status = end.kind === 'completed' ? 'failed' : end.kind;
   const { input, files, metadata = {} } = turn.request;
   const told = { ...turn, metadata };
   return {
-    result: unstartedResult(told, status, error, turn.attempt),
-    messages: closeTranscript(turn.turnId, [userMessage(turn.turnId, input, files)], error),
+    result: unstartedResult(told, status, error, { attempts: turn.attempt, done }),
+    messages: closeTranscript(
+      turn.turnId,
+      [userMessage(turn.turnId, input, files), ...(done?.messages ?? [])],
+      error,
+    ),
     skills: undefined,
-    workspace: undefined,
+    workspace: done?.workspace,
     resultTtlSeconds: deps.resultTtlSeconds,
     sessionTtlSeconds: deps.sessionTtlSeconds,
   };

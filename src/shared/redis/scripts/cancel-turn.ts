@@ -10,7 +10,7 @@ import { keysLua } from './session-turn-keys.js';
  *
  * KEYS  sessionTurnKeys
  * ARGV  turnId, result (JSON) for a turn that nobody runs, length of the journal that it was made of, result TTL (s), session TTL (s),
- *       messages (JSON) …
+ *       workspace version (JSON; '' leaves the one before in force), n, n artifacts (JSON), messages (JSON) …
  * Reply finished | requested | unknown | changed (somebody ran it meanwhile: make the result anew) | cancelled,
  *       + the turn that is now the head of the line or '', its priority
  */
@@ -26,8 +26,11 @@ if lease[1] == turnId and tonumber(lease[2]) > now() then
 end
 if redis.call('LLEN', keys.journal) ~= tonumber(ARGV[3]) then return { 'changed', '', 0 } end
 if lease[1] == turnId then drop(keys.session) end
-for i = 6, #ARGV do redis.call('RPUSH', keys.messages, ARGV[i]) end
-redis.call('HSET', keys.turn, 'left', #ARGV - 5)
+if ARGV[6] ~= '' then redis.call('SET', keys.workspace, ARGV[6]) end
+local firstMessage = 8 + tonumber(ARGV[7])
+for i = 8, firstMessage - 1 do redis.call('RPUSH', keys.artifacts, ARGV[i]) end
+for i = firstMessage, #ARGV do redis.call('RPUSH', keys.messages, ARGV[i]) end
+redis.call('HSET', keys.turn, 'left', #ARGV - firstMessage + 1)
 redis.call('HSET', keys.session, 'lastTurn', turnId)
 finish(keys, turnId, 'cancelled', ARGV[2], ttl)
 redis.call('EXPIRE', keys.journal, ttl)

@@ -1,7 +1,7 @@
-import { makeTurnId, type TurnId } from '../contracts/index.js';
-import { SkillmillError } from '../errors/skillmill-error.js';
-import { readTurn } from '../results/turn-store.js';
-import { addTurn, type EnqueueContext, type EnqueuedTurn } from './enqueue-turn.js';
+import { makeTurnId, type TurnId } from '../shared/contracts/index.js';
+import { SkillmillError } from '../shared/errors/skillmill-error.js';
+import { readTurn } from '../shared/results/turn-store.js';
+import { addTurn, type EnqueueContext, type EnqueuedTurn } from '../shared/turns/enqueue-turn.js';
 
 /**
  * Tries an ended turn again, as a new turn of its session: from its journal when nothing of the session has come after it, else anew.
