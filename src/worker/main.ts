@@ -14,10 +14,9 @@ export async function runWorker(): Promise<number> {
       'skillmill: executor local: commands run on this machine without isolation\n',
     );
   }
-  process.stderr.write(`skillmill: worker ${worker.workerId} is ready\n`);
   // One turn's fault must not take the others' worker away.
   process.on('unhandledRejection', (fault) => worker.report(fault));
-  await new Promise<void>((resolve, reject) => {
+  const stopped = new Promise<void>((resolve, reject) => {
     const drain = () => {
       setTimeout(() => {
         process.stderr.write('skillmill: the worker did not stop in time and is ended\n');
@@ -28,5 +27,8 @@ export async function runWorker(): Promise<number> {
     process.on('SIGTERM', drain);
     process.on('SIGINT', drain);
   });
+  // Whoever reads this may send a signal at once.
+  process.stderr.write(`skillmill: worker ${worker.workerId} is ready\n`);
+  await stopped;
   return 0;
 }
