@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ErrorCode as QueueErrorCode, Queue } from 'bullmq';
 import { z } from 'zod';
 import { tenantSchema, type Tenant, type TurnRequest } from '../contracts/index.js';
@@ -49,7 +50,8 @@ const firingOptions = {
   removeOnComplete: true,
   removeOnFail: true,
 };
-const collisionTries = 5;
+const collisionTries = 8;
+const collisionPauseMs = 250;
 
 /** A firing's planned time stands at the end of its job's id, which BullMQ makes: `repeat:<scheduler>:<ms>`. */
 export function plannedAtOf(jobId: string | undefined): number {
@@ -108,8 +110,9 @@ async function upsert(queue: Queue, tenant: Tenant, schedule: Schedule): Promise
       const job = await queue.upsertJobScheduler(idOf(tenant, name), { pattern, tz }, template);
       return plannedAtOf(job.id);
     } catch (error) {
-      // The old schedule began to fire in the very millisecond that was to be the new one's first: there is a later one.
+      // A worker whose clock is ahead of ours fires already what would be the new schedule's first: there is a later one.
       if (!isCollision(error) || tries === collisionTries) throw error;
+      await sleep(collisionPauseMs);
     }
   }
 }
