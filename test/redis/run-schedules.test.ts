@@ -47,9 +47,9 @@ function openDesk() {
       schedules.put(tenant, {
         ...{ name, cron: '0 0 1 1 *', timeZone: 'UTC', turn: { input: 'hello' } },
       }),
-    async fire(name: string, request: object, atMs = plannedAt) {
+    fire: (name: string, request: object, atMs = plannedAt) => {
       const options = { jobId: `repeat:${tenant}/${name}:${atMs}`, removeOnComplete: true };
-      await firings.add('firing', { tenant, name, request }, options);
+      return firings.add('firing', { tenant, name, request }, options);
     },
     /** The next thing that is said, as a firing's last word. */
     word: (nth: number) => eventually('word of a firing', () => said[nth - 1]),

@@ -16,7 +16,8 @@ export function cronFault(cron: string): string | undefined {
       return `has ${fields} fields; it must have five (minute, hour, day of month, month, day of week), or six with the second first`;
     }
     // Each worker would draw a number of its own, anew for each firing. The H of THU is none.
-    if (cron.replace(/[a-z]{3}/gi, '').includes('H')) return 'must not use H, which stands for a random time';
+    if (cron.replace(/[a-z]{3}/gi, '').includes('H'))
+      return 'must not use H, which stands for a random time';
   }
   try {
     const next = defaultRepeatStrategy(Date.now(), { pattern: cron, tz: 'UTC' });

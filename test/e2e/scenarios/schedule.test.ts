@@ -59,6 +59,10 @@ describe('a schedule', () => {
     const removed = await world.run(['schedule', 'remove', 'clock']);
     expect(removed).toMatchObject({ code: 0, stdout: '', stderr: 'removed clock\n' });
     // One that was due may still be on its way.
+    await eventually('no firing under way', async () => {
+      const lists = ['wait', 'active'].map((list) => `{skillmill-queue}:schedules:${list}`);
+      return (await world.redis.exists(...lists)) === 0 ? true : undefined;
+    });
     await sleep(1000);
     const fired = firingsOf('clock');
     const planned = new Set(fired.map(({ plannedAt }) => plannedAt));
