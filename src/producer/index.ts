@@ -18,5 +18,5 @@ export type {
 } from '../shared/contracts/index.js';
 export type { CollectChoice } from '../shared/garbage/collect-here.js';
 export type { GarbageReport } from '../shared/garbage/garbage-count.js';
-export type { ScheduleInput } from '../shared/schedules/parse-schedule.js';
+export type { ScheduleInput } from './parse-schedule.js';
 export type { UsageQuery, UsageReport } from '../shared/usage/usage-report.js';

@@ -6,11 +6,7 @@ import {
   type StoredSchedule,
 } from '../shared/queue/schedule-queue.js';
 import type { RedisClient } from '../shared/redis/redis-client.js';
-import {
-  parseSchedule,
-  parseScheduleName,
-  type ScheduleInput,
-} from '../shared/schedules/parse-schedule.js';
+import { parseSchedule, parseScheduleName, type ScheduleInput } from './parse-schedule.js';
 
 /** A turn that repeats. */
 export interface ScheduleView {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { parseSchedule, parseScheduleName } from '../../../src/shared/schedules/parse-schedule.js';
+import { parseSchedule, parseScheduleName } from '../../../src/producer/parse-schedule.js';
 
 const good = { name: 'nightly', cron: '0 3 * * *', turn: { input: 'hello' } };
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import type { TurnRequest, TurnRequestInput } from '../contracts/index.js';
-import { checkTurnRequest } from '../contracts/parse-turn-request.js';
-import { describeFaults, inputFaults, type InputFault } from '../errors/describe-issues.js';
-import { SkillmillError } from '../errors/skillmill-error.js';
-import { cronFault, timeZoneFault } from '../queue/cron.js';
-import type { Schedule } from '../queue/schedule-queue.js';
+import type { TurnRequest, TurnRequestInput } from '../shared/contracts/index.js';
+import { checkTurnRequest } from '../shared/contracts/parse-turn-request.js';
+import { describeFaults, inputFaults, type InputFault } from '../shared/errors/describe-issues.js';
+import { SkillmillError } from '../shared/errors/skillmill-error.js';
+import { cronFault, timeZoneFault } from '../shared/queue/cron.js';
+import type { Schedule } from '../shared/queue/schedule-queue.js';
 
 /** What a caller writes to have a turn repeated. */
 export interface ScheduleInput {
