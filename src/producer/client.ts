@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openBlobKeeper, openBlobStore, openSharedStore } from '../shared/blobs/open-blob-store.js';
+import { openBlobKeeper, openBlobStore } from '../shared/blobs/open-blob-store.js';
 import { loadConfig } from '../shared/config/load-config.js';
 import type { StoreConfig } from '../shared/config/config.js';
 import {
@@ -18,16 +18,14 @@ import type { GarbageReport } from '../shared/garbage/garbage-count.js';
 import { createTurnQueue } from '../shared/queue/turn-queue.js';
 import { closeRedis, connectRedis, requireRedis } from '../shared/redis/redis-client.js';
 import { readTurn } from '../shared/results/turn-store.js';
-import { cancelTurn, type CancelOutcome } from '../shared/turns/cancel-turn.js';
-import {
-  enqueueTurn,
-  type EnqueueContext,
-  type EnqueuedTurn,
-} from '../shared/turns/enqueue-turn.js';
+import type { CancelOutcome } from '../shared/turns/cancel-turn.js';
+import { enqueueTurn, type EnqueuedTurn } from '../shared/turns/enqueue-turn.js';
+import { openLine } from '../shared/turns/open-line.js';
 import { readUsage, type UsageQuery, type UsageReport } from '../shared/usage/usage-report.js';
 import { retryTurn } from './retry-turn.js';
 import { followTurn, type FollowOptions } from './follow-turn.js';
 import { openArtifacts, type SessionArtifacts } from './session-artifacts.js';
+import { openSchedules, type Schedules } from './schedules.js';
 import { openSession, type SessionContext, type SessionHandle } from './session-handle.js';
 
 const closeWithinMs = 500;
@@ -65,6 +63,8 @@ export interface Client extends AsyncDisposable {
   artifacts(sessionId: string): SessionArtifacts;
   /** What is kept of a session. @throws SkillmillError INPUT_INVALID */
   session(sessionId: string): SessionHandle;
+  /** Turns that repeat by cron. */
+  readonly schedules: Schedules;
   /** What was used, by model unless asked otherwise. @throws SkillmillError INPUT_INVALID, REDIS_UNAVAILABLE */
   usage(query?: UsageQuery): Promise<UsageReport>;
   /**
@@ -91,11 +91,8 @@ function openClient(config: StoreConfig): Client {
   const redis = connectRedis(redisUrls, 'client');
   const queue = createTurnQueue(redis);
   const blobs = openBlobStore(redis, config);
-  const inputs = openSharedStore(redis, config);
   const keeper = openBlobKeeper(config);
-  const line = { client: redis, queue, tenant, config, blobs: inputs };
-  const interrupt = (turnId: TurnId) => cancelTurn(line, turnId);
-  const context: EnqueueContext = { ...line, interrupt };
+  const line = openLine(redis, queue, config);
   const closing = new AbortController();
   const ready = askOnce(() => requireRedis(redis, redisUrls));
   const known = async (turnId: string) => {
@@ -107,10 +104,11 @@ function openClient(config: StoreConfig): Client {
 
   const { sessionTtlSeconds } = config;
   const sessions: SessionContext = { client: redis, ready, tenant, blobs, sessionTtlSeconds };
+  const schedules = openSchedules({ client: redis, ready, tenant });
   const client: Client = {
     async enqueue(turn) {
       await ready();
-      return enqueueTurn(context, turn);
+      return enqueueTurn(line, turn);
     },
     async result(turnId, { waitMs } = {}) {
       const id = await known(turnId);
@@ -127,19 +125,20 @@ function openClient(config: StoreConfig): Client {
       const signal = AbortSignal.any([closing.signal, ...own]);
       yield* followTurn(redisUrls, tenant, id, { ...follow, signal });
     },
-    retry: (turnId) => known(turnId).then((id) => retryTurn(context, id)),
-    cancel: (turnId) => known(turnId).then((id) => cancelTurn(line, id)),
+    retry: (turnId) => known(turnId).then((id) => retryTurn(line, id)),
+    cancel: (turnId) => known(turnId).then(line.interrupt),
     async openArtifact(artifact) {
       await ready();
       return blobs.open(artifact.sha256);
     },
     artifacts: (sessionId) => openArtifacts(sessions, keeper, sessionId),
     session: (sessionId) => openSession(sessions, sessionId),
+    schedules,
     usage: (query = {}) => ready().then(() => readUsage(redis, tenant, query)),
     collectGarbage: (choice = {}) => ready().then(() => collectHere(redis, config, choice)),
     close() {
       closing.abort();
-      return (closed ??= farewell(queue).then(() => closeRedis(redis)));
+      return (closed ??= farewell([queue, schedules]).then(() => closeRedis(redis)));
     },
     [Symbol.asyncDispose]: () => client.close(),
   };
@@ -157,8 +156,9 @@ function askOnce(ask: () => Promise<void>): () => Promise<void> {
 }
 
 /** A Redis that does not answer must not keep the caller waiting for a farewell. */
-async function farewell(queue: { close(): Promise<void> }): Promise<void> {
-  await Promise.race([queue.close(), sleep(closeWithinMs, undefined, { ref: false })]);
+async function farewell(queues: readonly { close(): Promise<void> }[]): Promise<void> {
+  const closed = Promise.all(queues.map((queue) => queue.close()));
+  await Promise.race([closed, sleep(closeWithinMs, undefined, { ref: false })]);
 }
 
 async function awaitResult(events: AsyncIterable<TurnEvent>, turnId: TurnId): Promise<TurnResult> {

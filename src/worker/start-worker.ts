@@ -25,6 +25,7 @@ import { dropMark } from './executor/output-cap.js';
 import type { Executor } from './executor/executor.js';
 import { releaseAll } from './release-all.js';
 import { repeat } from './repeat.js';
+import { runSchedules } from './run-schedules.js';
 import { reportSkills } from './skills/report-skills.js';
 import { SandboxInventory } from './skills/sandbox-inventory.js';
 import { createSkillGate, type SkillGate } from './skills/skill-gate.js';
@@ -146,6 +147,7 @@ function run(parts: WorkerParts): RunningWorker {
     handler: (pointer) => processTurn(deps, pointer),
     logger,
   });
+  const schedules = runSchedules({ redis, queue, store: config.store, logger });
   const chores = startChores(parts, queue);
   executor.warmUp();
   logger.log('info', 'worker started', {
@@ -158,7 +160,7 @@ function run(parts: WorkerParts): RunningWorker {
     logger.log('info', 'draining: no new turns', { graceMs: config.worker.graceMs });
     const grace = setTimeout(() => handOver.abort(stopping()), config.worker.graceMs);
     try {
-      await consumer.drain();
+      await Promise.all([consumer.drain(), schedules.drain()]);
     } finally {
       clearTimeout(grace);
       await releaseAll([

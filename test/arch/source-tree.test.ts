@@ -22,7 +22,7 @@ const oneSided: Record<string, string> = {
   'src/shared/events/turn-event-log.ts': 'the reading half of what the scripts write',
   'src/shared/journal/': 'how a journal is written and how it is read lie together',
   'src/shared/logging/': 'the fence of pino; shared/queue takes a logger',
-  'src/shared/queue/turn-consumer.ts': 'the fence of bullmq holds both halves of the queue',
+  'src/shared/queue/': 'the fence of bullmq holds both halves of each queue',
   'src/shared/redis/scripts/':
     'all state changes lie together, so that they can be read as one protocol',
   'src/shared/usage/': 'what is counted and how it is read is one ledger',

@@ -161,6 +161,8 @@ export const requirements = {
   'deltas-discarded': 'what a model had said of an answer that was lost is discarded',
   'skills-pinned':
     'a turn keeps to the bytes of the skills that it has used, on whatever worker it goes on',
+  schedules:
+    'a schedule enqueues one turn at each planned time of its cron, however many workers run, until it is removed; what is wrong with one is told at once, when it is added',
   'skills-lock':
     '`skills lock` pins every skill by its digest, and `skills verify` names each that is changed, missing or extra',
 } as const;

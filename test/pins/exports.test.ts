@@ -24,9 +24,26 @@ describe('public names of', () => {
   it('the SDK', async () => {
     expect(Object.keys(producer).sort()).toEqual(['SkillmillError', 'createClient']);
     expect(await exportedNames('producer/index.ts')).toEqual([
-      ...['Artifact', 'CancelOutcome', 'Client', 'ClientOptions', 'CollectChoice', 'ContentPart'],
+      ...[
+        'AddedSchedule',
+        'Artifact',
+        'CancelOutcome',
+        'Client',
+        'ClientOptions',
+        'CollectChoice',
+        'ContentPart',
+      ],
       ...['EnqueuedTurn', 'ErrorCode', 'FileInput', 'FollowOptions', 'GarbageReport'],
-      ...['PublicError', 'SessionArtifacts', 'SessionHandle', 'SessionView', 'SkillmillError'],
+      ...[
+        'PublicError',
+        'ScheduleInput',
+        'ScheduleView',
+        'Schedules',
+        'SessionArtifacts',
+        'SessionHandle',
+        'SessionView',
+        'SkillmillError',
+      ],
       ...['TurnEvent', 'TurnRequest', 'TurnResult', 'UsageQuery', 'UsageReport', 'WorkspaceFile'],
       'createClient',
     ]);

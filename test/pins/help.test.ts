@@ -21,6 +21,7 @@ Commands:
   cancel [options] <turn>      cancel a turn that waits or runs
   retry [options] <turn>       run a failed or cancelled turn again, from where
                                it was, and follow it
+  schedule                     have turns repeated by cron
   session                      look at a session, or empty it
   artifacts                    list and fetch a session’s artifacts
   usage [options]              report model calls, tokens and cost

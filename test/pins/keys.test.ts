@@ -17,6 +17,7 @@ import {
   queueName,
   queuePrefix,
   referenceOf,
+  scheduleQueueName,
   sessionBudgetKeys,
   sessionKeyPattern,
   sessionKeys,
@@ -103,8 +104,9 @@ it('the keys of a deployment', () => {
   expect(workerKey('w1')).toBe('skillmill:worker:w1');
 });
 
-it('the queue', () => {
+it('the queues', () => {
   expect([queuePrefix, queueName]).toEqual(['{skillmill-queue}', 'turns']);
+  expect(scheduleQueueName).toBe('schedules');
 });
 
 it('what a collector of garbage looks for, and which keys refer to blobs', () => {

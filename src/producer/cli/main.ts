@@ -10,6 +10,7 @@ import { addGcCommand } from './commands/gc.js';
 import { addResultCommand } from './commands/result.js';
 import { addRetryCommand } from './commands/retry.js';
 import { addRunCommand } from './commands/run.js';
+import { addScheduleCommand } from './commands/schedule.js';
 import { addSchemaCommand } from './commands/schema.js';
 import { addSessionCommand } from './commands/session.js';
 import { addSkillsCommand } from './commands/skills.js';
@@ -66,6 +67,7 @@ function buildProgram(context: CommandContext, exit: Exit): Command {
   addResultCommand(program, context, exit);
   addCancelCommand(program, context);
   addRetryCommand(program, context, exit);
+  addScheduleCommand(program, context);
   addSessionCommand(program, context);
   addArtifactsCommand(program, context);
   addUsageCommand(program, context);

@@ -3,7 +3,7 @@ import { InvalidArgumentError, Option, type Command } from 'commander';
 import { priorities, type TurnRequestInput } from '../../shared/contracts/index.js';
 import { readFiles } from './file-arguments.js';
 
-/** The options that say what a turn is; `run` and `enqueue` share them. */
+/** The options that say what a turn is; `run`, `enqueue` and `schedule add` share them. */
 export interface TurnOptions {
   readonly session?: string;
   readonly skill?: readonly string[];
@@ -24,6 +24,31 @@ const several = (value: string, before: readonly string[] = []): readonly string
 
 /** Adds the message and the turn's options to a command. */
 export function withTurnArguments(command: Command): Command {
+  withMessage(command).option(
+    '--key <text>',
+    'idempotency key: the same key for the same session gives its first turn',
+  );
+  return withPriority(command).option(
+    '--delay <seconds>',
+    'take its place in the line after this time',
+    parseSeconds,
+  );
+}
+
+/** The same for a turn that repeats, whose key and time are its schedule's. */
+export function withRepeatedTurn(command: Command): Command {
+  return withPriority(withMessage(command));
+}
+
+function withPriority(command: Command): Command {
+  return command.addOption(
+    new Option('--priority <priority>', 'which sessions go first (default: normal)').choices([
+      ...priorities,
+    ]),
+  );
+}
+
+function withMessage(command: Command): Command {
   return command
     .argument('<message>', 'the user message; - reads it from standard input')
     .option('--session <id>', 'session to continue (default: a new one)')
@@ -41,17 +66,7 @@ export function withTurnArguments(command: Command): Command {
         '--on-busy <what>',
         'what to do when the session has a turn that waits or runs (default: queue)',
       ).choices(['queue', 'reject', 'interrupt', 'steer']),
-    )
-    .option(
-      '--key <text>',
-      'idempotency key: the same key for the same session gives its first turn',
-    )
-    .addOption(
-      new Option('--priority <priority>', 'which sessions go first (default: normal)').choices([
-        ...priorities,
-      ]),
-    )
-    .option('--delay <seconds>', 'take its place in the line after this time', parseSeconds);
+    );
 }
 
 /** The turn request that the arguments ask for. @throws SkillmillError INPUT_INVALID naming every file that cannot be read */

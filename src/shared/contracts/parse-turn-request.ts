@@ -1,22 +1,14 @@
 import { z } from 'zod';
 import { SkillmillError } from '../errors/skillmill-error.js';
-import { describeFaults, inputFaults } from '../errors/describe-issues.js';
+import { describeFaults, inputFaults, type InputFault } from '../errors/describe-issues.js';
 import { turnRequestSchema, type TurnRequest } from './turn-request.js';
 
 const maxFaults = 100;
 
 /** Checks what a caller asks for. @throws SkillmillError INPUT_INVALID that names every fault at once */
 export function parseTurnRequest(request: unknown): TurnRequest {
-  const parsed = turnRequestSchema.safeParse(request);
-  // A record's schema drops this key without a word, and metadata is to come back untouched.
-  if (parsed.success && hasPrototypeKey(request)) {
-    throw new SkillmillError(
-      'INPUT_INVALID',
-      'The turn request is not valid: metadata.__proto__ is no name that can be kept.',
-    );
-  }
-  if (parsed.success) return parsed.data;
-  const faults = inputFaults(parsed.error).slice(0, maxFaults);
+  const { turn, faults } = checkTurnRequest(request);
+  if (turn !== undefined) return turn;
   throw new SkillmillError(
     'INPUT_INVALID',
     `The turn request is not valid: ${describeFaults(faults)}.`,
@@ -24,6 +16,21 @@ export function parseTurnRequest(request: unknown): TurnRequest {
       details: { faults },
     },
   );
+}
+
+/** The same for who has more to check: the request, or else every fault of it. */
+export function checkTurnRequest(
+  request: unknown,
+):
+  | { readonly turn: TurnRequest; readonly faults: readonly [] }
+  | { readonly turn?: undefined; readonly faults: readonly InputFault[] } {
+  const parsed = turnRequestSchema.safeParse(request);
+  if (!parsed.success) return { faults: inputFaults(parsed.error).slice(0, maxFaults) };
+  // A record's schema drops this key without a word, and metadata is to come back untouched.
+  if (hasPrototypeKey(request)) {
+    return { faults: [{ path: '', message: 'metadata.__proto__ is no name that can be kept' }] };
+  }
+  return { turn: parsed.data, faults: [] };
 }
 
 function hasPrototypeKey(request: unknown): boolean {

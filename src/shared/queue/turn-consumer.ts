@@ -1,10 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DelayedError, Worker, type Job } from 'bullmq';
 import { errorMessage } from '../errors/skillmill-error.js';
 import type { Logger } from '../logging/logger.js';
 import { queueName, queuePrefix } from '../redis/keys.js';
 import type { RedisClient } from '../redis/redis-client.js';
-import { shortReason } from '../redis/refusals.js';
+import { drainOf, patience, tellConnectionFaults } from './consumer-life.js';
 import { turnPointerSchema, type TurnPointer } from './turn-queue.js';
 
 /** What is to become of a job: `done` removes it (the turn may go on elsewhere or later), `delay` brings it back. */
@@ -27,16 +26,6 @@ export interface ConsumerOptions {
   readonly logger: Logger;
 }
 
-/** A dead worker's job is seen after the lock's time plus up to one check. */
-const lockDurationMs = 6000;
-const stalledIntervalMs = 2000;
-/** How soon BullMQ asks again after a connection was closed under it; its own 15 s are longer than an outage. */
-const askAgainMs = 500;
-const farewellMs = 3000;
-/** The same fault is told once in this time. */
-const tellAgainMs = 10_000;
-const rememberedFaults = 100;
-
 /** Starts taking jobs. */
 export function startTurnConsumer(options: ConsumerOptions): TurnConsumer {
   const { client, concurrency, handler, logger } = options;
@@ -56,28 +45,13 @@ export function startTurnConsumer(options: ConsumerOptions): TurnConsumer {
     connection: client,
     prefix: queuePrefix,
     concurrency,
-    lockDuration: lockDurationMs,
-    stalledInterval: stalledIntervalMs,
-    runRetryDelay: askAgainMs,
-    // BullMQ would fail a job that stalls more often without ever calling us; attempts are counted by our claims.
-    maxStalledCount: 1000,
+    // Attempts are counted by our claims.
+    ...patience,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
   });
   tellFaults(worker, logger);
-  const close = async () => {
-    const closed = worker.close();
-    const farewell = () =>
-      Promise.race([
-        closed.then(() => true),
-        sleep(farewellMs, false, { ref: false }), // without Redis BullMQ waits for ever; closeRedis ends what it leaves open
-      ]);
-    // A job that was fetched in the moment of closing still runs.
-    do await Promise.allSettled(running);
-    while (!(await farewell()) && running.size > 0);
-  };
-  let closing: Promise<void> | undefined;
-  return { drain: () => (closing ??= close()) };
+  return { drain: drainOf(worker, running) };
 }
 
 function tellFaults(worker: Worker<unknown>, logger: Logger): void {
@@ -91,14 +65,5 @@ function tellFaults(worker: Worker<unknown>, logger: Logger): void {
   worker.on('lockRenewalFailed', (turnIds) => {
     logger.log('warn', 'BullMQ may hand these turns out again; their leases decide', { turnIds });
   });
-  // A Redis that is away is found so by every command and each new try to connect.
-  const toldAt = new Map<string, number>();
-  worker.on('error', (error) => {
-    const reason = shortReason(error);
-    const now = performance.now();
-    if (now - (toldAt.get(reason) ?? -Infinity) < tellAgainMs) return;
-    if (toldAt.size > rememberedFaults) toldAt.clear();
-    toldAt.set(reason, now);
-    logger.log('warn', 'the queue reported a fault', { reason });
-  });
+  tellConnectionFaults(worker, logger);
 }

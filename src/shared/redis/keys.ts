@@ -199,3 +199,6 @@ export const queuePrefix = `{${root}-queue}`;
 
 /** BullMQ's queue of turns. */
 export const queueName = 'turns';
+
+/** BullMQ's queue of schedules; what it keeps of a schedule stays until that is removed. */
+export const scheduleQueueName = 'schedules';

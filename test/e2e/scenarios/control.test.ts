@@ -146,7 +146,7 @@ describe('what is kept', () => {
     await world.run(['run', 'leave traces', '--file', '/etc/hostname']);
     // BullMQ's own bookkeeping does not grow with the number of turns.
     const lasting =
-      /^skillmill:(open-sessions|deployment|blob-folder-id)$|^\{skillmill-queue\}:turns:(meta|id|events|stalled-check|marker)$/;
+      /^skillmill:(open-sessions|deployment|blob-folder-id)$|^\{skillmill-queue\}:(turns|schedules):(meta|id|events|stalled-check|marker)$/;
     await eventually('only keys with an expiry', async () => {
       const keys = await world.redis.keys('*');
       const forever = [];
