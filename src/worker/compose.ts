@@ -15,6 +15,7 @@ import { createDockerExecutor } from './executor/docker/docker-executor.js';
 import type { Executor, OnServing } from './executor/executor.js';
 import { createLocalExecutor } from './executor/local/local-executor.js';
 import { createGatedModel } from './model/gated-model.js';
+import type { Model } from './model/model.js';
 import { createOpenAiModel } from './model/openai-model.js';
 import { createNotedBlobStore } from './session/noted-blob-store.js';
 import { openSkills } from './skills/open-skills.js';
@@ -84,6 +85,8 @@ export interface Parts {
   readonly operator: OperatorConfig;
   readonly gate: SkillGate;
   readonly redact: Redactor;
+  /** In place of the endpoint that the configuration names. */
+  readonly model: Model | undefined;
   readonly handOver: AbortSignal;
   readonly logger: Logger;
 }
@@ -107,7 +110,9 @@ export function composeTurnDeps(config: Config, parts: Parts): TurnDeps {
         redis,
         turnKeys(tenant, turnId).blobs,
       ),
-    model: createGatedModel(createOpenAiModel(config.model, (text) => parts.redact.text(text))),
+    model: createGatedModel(
+      parts.model ?? createOpenAiModel(config.model, (text) => parts.redact.text(text)),
+    ),
     modelConfig: config.model,
     defaultLimits: config.worker.limits,
     skillConfig: config.skills,

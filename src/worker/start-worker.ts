@@ -23,6 +23,7 @@ import { checkRedisPolicy } from './check-redis-policy.js';
 import { composeTurnDeps, makeExecutor, makeWorkerId } from './compose.js';
 import { dropMark } from './executor/output-cap.js';
 import type { Executor } from './executor/executor.js';
+import type { Model } from './model/model.js';
 import { releaseAll } from './release-all.js';
 import { repeat } from './repeat.js';
 import { runSchedules } from './run-schedules.js';
@@ -55,14 +56,22 @@ export interface RunningWorker {
   drain(): Promise<void>;
 }
 
+/** What a worker is given in place of what its configuration names. */
+export interface WorkerGiven {
+  /** What the operator's config file would say. */
+  readonly operator?: OperatorConfig;
+  /** A model in this process. */
+  readonly model?: Model;
+}
+
 /**
- * Starts a worker. The operator's config file is read unless what it would say is given.
+ * Starts a worker.
  * @throws SkillmillError CONFIG_INVALID, REDIS_UNAVAILABLE, SANDBOX_UNAVAILABLE, within 5 s and what MCP servers may take
  */
-export async function startWorker(config: Config, given?: OperatorConfig): Promise<RunningWorker> {
+export async function startWorker(config: Config, given: WorkerGiven = {}): Promise<RunningWorker> {
   checkWorkerConfig(config);
   const { path, lookUp } = config.operator;
-  const operator = given ?? (await readOperatorConfig(path, lookUp));
+  const operator = given.operator ?? (await readOperatorConfig(path, lookUp));
   checkPrices(operator, config.model.models);
   const loaded = await loadToolbox(config.skills.toolboxPath);
   const secrets = [...secretsOf(config, operator), ...secretsOfServers(loaded.servers)];
@@ -101,8 +110,8 @@ export async function startWorker(config: Config, given?: OperatorConfig): Promi
       );
     }
     await beat(redis, workerId);
-    const skills = { repository, operator, gate, lock };
-    return run({ config, workerId, logger, redact, redis, blobs, executor, toolbox, ...skills });
+    const rest = { repository, operator, gate, lock, model: given.model };
+    return run({ config, workerId, logger, redact, redis, blobs, executor, toolbox, ...rest });
   } catch (error) {
     const steps = [() => toolbox?.close(), () => repository.close(), () => closeRedis(redis)];
     await releaseAll(steps).catch(() => undefined); // what went wrong first is told
@@ -123,6 +132,7 @@ interface WorkerParts {
   readonly operator: OperatorConfig;
   readonly gate: SkillGate;
   readonly redact: Redactor;
+  readonly model: Model | undefined;
 }
 
 /** What no log line, event or result may show. */

@@ -1,21 +1,16 @@
 import { z } from 'zod';
-import {
-  sessionIdSchema,
-  tenantSchema,
-  turnIdSchema,
-  type SessionId,
-  type Tenant,
-} from '../shared/contracts/index.js';
-import type { TurnQueue } from '../shared/queue/turn-queue.js';
+import { sessionIdSchema, tenantSchema, type TurnId } from '../shared/contracts/index.js';
+import type { JobOptions, TurnPointer, TurnQueue } from '../shared/queue/turn-queue.js';
 import { openSessionsKey, sessionKeys, sweeperKey } from '../shared/redis/keys.js';
 import { redisError, type RedisClient } from '../shared/redis/redis-client.js';
 import { forgetSessionScript } from '../shared/redis/scripts/forget-session.js';
+import { lookAtLineScript } from '../shared/redis/scripts/look-at-line.js';
 
 /** How often the lines are swept, by one worker of all. */
 export const sweepLinesEveryMs = 5000;
 
-/** So many sessions are looked at together; what is asked together travels together. */
-const together = 500;
+/** So many sessions are looked at together: what is asked together travels together, and keeps the turns of this worker waiting. */
+const together = 100;
 
 const entrySchema = z
   .string()
@@ -25,7 +20,7 @@ const entrySchema = z
 const pageSchema = z.tuple([z.string(), z.array(z.string())]);
 
 /** What the sweep needs of the queue. */
-export type SweepQueue = Pick<TurnQueue, 'add' | 'addHead' | 'has'>;
+export type SweepQueue = Pick<TurnQueue, 'add' | 'withoutJob'>;
 
 /**
  * Makes sure that the head of every line has a job, and the next delayed turn: whatever died between accepting or finishing a turn
@@ -45,7 +40,7 @@ export async function sweepLines(
     const marks = flat.flatMap((entry, at) =>
       at % 2 === 0 ? [{ entry, markedAt: flat[at + 1] ?? '' }] : [],
     );
-    await Promise.all(marks.map((mark) => sweepLine(client, queue, mark).catch(onFault)));
+    await sweepTogether(client, queue, marks, onFault);
   } while (cursor !== '0');
 }
 
@@ -70,33 +65,54 @@ interface Mark {
   readonly markedAt: string;
 }
 
-async function sweepLine(client: RedisClient, queue: SweepQueue, mark: Mark): Promise<void> {
-  const [tenant, tag] = entrySchema.parse(mark.entry);
-  const keys = sessionKeys(tenant, tag);
-  const [head, delayed, [sessionId, leaseExpiresAt, leaseTurn]] = await Promise.all([
-    client.zrange(keys.line, 0, 0, 'WITHSCORES'),
-    client.zrange(keys.delayed, 0, 0, 'WITHSCORES'),
-    client.hmget(keys.session, 'sessionId', 'leaseExpiresAt', 'leaseTurn'),
-  ]);
-  const id = sessionIdSchema.safeParse(sessionId);
-  if ((head.length === 0 && delayed.length === 0) || !id.success) {
-    await forgetSessionScript.run(client, [openSessionsKey()], [mark.entry, mark.markedAt]);
-    return;
-  }
-  const isRunning = leaseTurn === head[0] && Number(leaseExpiresAt) > Date.now();
-  if (!isRunning) await giveJob(queue, { tenant, sessionId: id.data }, head, false);
-  await giveJob(queue, { tenant, sessionId: id.data }, delayed, true);
+async function sweepTogether(
+  client: RedisClient,
+  queue: SweepQueue,
+  marks: readonly Mark[],
+  onFault: (error: unknown) => void,
+): Promise<void> {
+  const none: readonly Due[] = [];
+  const looks = marks.map((mark) =>
+    lookAt(client, mark).catch((error: unknown) => {
+      onFault(error);
+      return none;
+    }),
+  );
+  const due = (await Promise.all(looks)).flat();
+  if (due.length === 0) return;
+  const missing = await queue.withoutJob(due.map(({ pointer }) => pointer.turnId));
+  await Promise.all(
+    due
+      .filter(({ pointer }) => missing.has(pointer.turnId))
+      .map(({ pointer, options }) => queue.add(pointer, options).catch(onFault)),
+  );
 }
 
-/** Gives the first entry of a line a job, if it has none. */
-async function giveJob(
-  queue: SweepQueue,
-  session: { readonly tenant: Tenant; readonly sessionId: SessionId },
-  [member, score]: readonly string[],
-  isDelayed: boolean,
-): Promise<void> {
-  if (member === undefined || (await queue.has(member))) return;
-  const priority = Number(score) % 4;
-  const delayMs = isDelayed ? Math.max(0, Math.floor(Number(score) / 4) - Date.now()) : 0;
-  await queue.add({ ...session, turnId: turnIdSchema.parse(member) }, { priority, delayMs });
+/** A turn that must have a job. */
+interface Due {
+  readonly pointer: TurnPointer;
+  readonly options: JobOptions;
+}
+
+/** The turns of a session that must have a job; a session without open turns is forgotten. */
+async function lookAt(client: RedisClient, mark: Mark): Promise<readonly Due[]> {
+  const [tenant, tag] = entrySchema.parse(mark.entry);
+  const keys = sessionKeys(tenant, tag);
+  const session = [keys.line, keys.delayed, keys.session];
+  const { head, delayed, isRunning, now, ...of } = await lookAtLineScript.run(client, session, []);
+  const id = sessionIdSchema.safeParse(of.sessionId);
+  if ((head === undefined && delayed === undefined) || !id.success) {
+    await forgetSessionScript.run(client, [openSessionsKey()], [mark.entry, mark.markedAt]);
+    return [];
+  }
+  const dueOf = ({ turnId, score }: { turnId: TurnId; score: number }, delayMs: number): Due => ({
+    pointer: { tenant, sessionId: id.data, turnId },
+    options: { priority: score % 4, delayMs },
+  });
+  return [
+    ...(head === undefined || isRunning ? [] : [dueOf(head, 0)]),
+    ...(delayed === undefined
+      ? []
+      : [dueOf(delayed, Math.max(0, Math.floor(delayed.score / 4) - now))]),
+  ];
 }

@@ -1,6 +1,8 @@
+import type { Redis } from 'ioredis';
 import { describe, expect, it } from 'vitest';
 import { batchBudgetKeys, tenantBudgetKeys } from '../../src/shared/redis/keys.js';
 import { dayOf } from '../../src/shared/usage/utc-day.js';
+import { eventually } from '../support/eventually.js';
 import { call, openLedger, patience, turnOf, used } from './ledger-desk.js';
 import { tenant } from './session-line.js';
 import { useRedis } from './use-redis.js';
@@ -8,6 +10,19 @@ import { useRedis } from './use-redis.js';
 const redis = useRedis();
 const today = () => dayOf(Date.now());
 const refusal = (details: object) => ({ code: 'LIMIT_EXCEEDED', details });
+/** What clients send meanwhile, without what scripts call. */
+async function commandsDuring(client: Redis, work: () => Promise<void>): Promise<string[]> {
+  const sent: string[] = [];
+  const monitor = await client.monitor();
+  monitor.on('monitor', (_time: string, [command = '']: string[], source: string) => {
+    if (source !== 'lua') sent.push(command.toLowerCase());
+  });
+  await work();
+  await client.echo('the end');
+  await eventually('the end', () => (sent.at(-1) === 'echo' ? true : undefined));
+  monitor.disconnect();
+  return sent.slice(0, -1);
+}
 const sum = async (key: string) => Number((await redis.client.hget(key, 'tokens')) ?? 0);
 
 describe('a reservation', () => {
@@ -54,6 +69,39 @@ describe('a reservation', () => {
     await redis.client.rename('aside', key);
     await reservation.settle(used(10));
     expect(await sum(tenantBudgetKeys(tenant, today().slice(0, 7)).spent)).toBe(10);
+  });
+});
+
+describe('a call that no budget limits', () => {
+  it('counts once, when it is settled', async () => {
+    const ledger = openLedger(redis.client);
+    const reservation = await ledger.reserve(turnOf(), call(), patience);
+    const { spent, calls } = tenantBudgetKeys(tenant, today().slice(0, 7));
+    expect(await redis.client.exists(spent, calls), 'nothing is held for it').toBe(0);
+    expect(reservation.maxOutputTokens).toBe(10);
+    expect(await reservation.settle(used(10, 5))).toBe(0.00002);
+    expect(await reservation.settle(used(99))).toBe(0.00002);
+    await reservation.release();
+    expect(await redis.client.hgetall(spent)).toEqual({ tokens: '15', microUsd: '20' });
+  });
+
+  it('counts nothing when it is released', async () => {
+    const reservation = await openLedger(redis.client).reserve(turnOf(), call(), patience);
+    await reservation.release();
+    expect(await reservation.settle(used(10))).toBeUndefined();
+    const { spent, calls } = tenantBudgetKeys(tenant, today().slice(0, 7));
+    expect(await redis.client.exists(spent, calls)).toBe(0);
+  });
+
+  it('takes one command, and a worker’s first one some more', async () => {
+    const ledger = openLedger(redis.client);
+    const one = async () => {
+      const reservation = await ledger.reserve(turnOf(), call(), patience);
+      await reservation.settle(used(10));
+    };
+    await one();
+    const sent = await commandsDuring(redis.client, one);
+    expect(sent).toEqual(['evalsha']);
   });
 });
 

@@ -10,6 +10,7 @@ import {
 } from '../contracts/index.js';
 import { queueName, queuePrefix } from '../redis/keys.js';
 import { redisError, type RedisClient } from '../redis/redis-client.js';
+import { findMissingScript } from '../redis/scripts/find-missing.js';
 
 /** What a job carries: a pointer. Request, result and history are ours, so that BullMQ's retention never decides what is remembered. */
 export const turnPointerSchema = z.object({
@@ -42,8 +43,8 @@ export interface TurnQueue {
   add(pointer: TurnPointer, options: JobOptions): Promise<void>;
   /** The same for the turn that a script named as the new head of its session's line. */
   addHead(tenant: Tenant, sessionId: SessionId, head: LineHead): Promise<void>;
-  /** Has this turn a job? @throws SkillmillError REDIS_UNAVAILABLE */
-  has(turnId: string): Promise<boolean>;
+  /** Those of these turns that have no job. @throws SkillmillError REDIS_UNAVAILABLE */
+  withoutJob(turnIds: readonly TurnId[]): Promise<ReadonlySet<TurnId>>;
   close(): Promise<void>;
 }
 
@@ -70,11 +71,10 @@ export function createTurnQueue(client: RedisClient): TurnQueue {
     add,
     addHead: (tenant, sessionId, { turnId, priority }) =>
       add({ tenant, sessionId, turnId: turnIdSchema.parse(turnId) }, { priority }),
-    has: async (turnId) => {
-      const found = await client.exists(queue.toKey(turnId)).catch((error: unknown) => {
-        throw redisError(error);
-      });
-      return found === 1;
+    withoutJob: async (turnIds) => {
+      const keys = turnIds.map((turnId) => queue.toKey(turnId));
+      const missing = new Set(await findMissingScript.run(client, keys, []));
+      return new Set(turnIds.filter((_, at) => missing.has(at + 1)));
     },
     close: () => queue.close(),
   };

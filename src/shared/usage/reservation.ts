@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import type { Price } from '../config/budget-config.js';
 import { usageKeys } from '../redis/keys.js';
 import type { RedisClient } from '../redis/redis-client.js';
+import { countCallScript } from '../redis/scripts/count-call.js';
 import { settleCallScript } from '../redis/scripts/settle-call.js';
 import type { BudgetScope, BudgetedTurn } from './budget-scopes.js';
 import { dropCall, settleScope, type CallCost, type HeldCall } from './held-call.js';
@@ -24,20 +26,59 @@ export interface Reservation {
   release(): Promise<void>;
 }
 
-/** All that a reservation is made of. */
-export interface ReservationParts {
+/** Whose call it is, and how it is counted. */
+interface CallParts {
   readonly turn: BudgetedTurn;
   readonly model: string;
   readonly price: Price | undefined;
-  readonly held: HeldCall;
   readonly maxOutputTokens: number | undefined;
   /** The UTC day on which the call counts. */
   readonly day: string;
   readonly sessionTtlSeconds: number;
 }
 
+/** All that a reservation is made of. */
+export interface ReservationParts extends CallParts {
+  readonly held: HeldCall;
+}
+
 /** A reservation of what is held. Its first end counts; one that failed may be tried again. */
 export function createReservation(client: RedisClient, parts: ReservationParts): Reservation {
+  return endedOnce(parts.maxOutputTokens, {
+    settle: (tokens) => settleCall(client, parts, tokens),
+    release: () => dropCall(client, parts.held),
+  });
+}
+
+/** The right to a call that no budget limits: nothing is held for it in the tenant's account, the last of the scopes. */
+export function createUnlimited(
+  client: RedisClient,
+  scopes: readonly [...BudgetScope[], BudgetScope],
+  parts: CallParts,
+): Reservation {
+  const id = randomUUID();
+  const { keys, ttlSeconds } = scopes.at(-1) ?? scopes[0];
+  return endedOnce(parts.maxOutputTokens, {
+    async settle(spent) {
+      const { cost, counts, usd } = accountOf(parts.price, spent);
+      const usage = usageKeys(parts.turn.tenant, parts.day);
+      await countCallScript.run(
+        client,
+        [keys.spent, keys.calls, usage.models, usage.sessions],
+        [id, cost.tokens, cost.microUsd, ttlSeconds, ...usageArgs(parts), ...counts],
+      );
+      return usd;
+    },
+    release: () => Promise.resolve(),
+  });
+}
+
+interface Ends {
+  readonly settle: (tokens: SpentTokens) => Promise<number | undefined>;
+  readonly release: () => Promise<void>;
+}
+
+function endedOnce(maxOutputTokens: number | undefined, ends: Ends): Reservation {
   let ended: Promise<number | undefined> | undefined;
   const endWith = (work: () => Promise<number | undefined>) =>
     (ended ??= work().catch((error: unknown) => {
@@ -45,20 +86,23 @@ export function createReservation(client: RedisClient, parts: ReservationParts):
       throw error;
     }));
   return {
-    maxOutputTokens: parts.maxOutputTokens,
-    settle: (tokens) => endWith(() => settleCall(client, parts, tokens)),
+    maxOutputTokens,
+    settle: (tokens) => endWith(() => ends.settle(tokens)),
     async release() {
-      await endWith(() => dropCall(client, parts.held).then(() => undefined));
+      await endWith(() => ends.release().then(() => undefined));
     },
   };
 }
 
-async function settleCall(
-  client: RedisClient,
-  parts: ReservationParts,
-  spent: SpentTokens,
-): Promise<number | undefined> {
-  const { price, held } = parts;
+interface Account {
+  readonly cost: CallCost;
+  readonly counts: readonly number[];
+  /** Undefined for a model without a price. */
+  readonly usd: number | undefined;
+}
+
+/** What a call used, as it is counted. */
+function accountOf(price: Price | undefined, spent: SpentTokens): Account {
   const microUsd = price === undefined ? undefined : microUsdOf(price, spent);
   const cost = { tokens: spent.inputTokens + spent.outputTokens, microUsd: microUsd ?? 0 };
   const counts = packCounts({
@@ -68,31 +112,43 @@ async function settleCall(
     unpricedCalls: price === undefined ? 1 : 0,
     estimatedCalls: spent.estimated === true ? 1 : 0,
   });
+  return { cost, counts, usd: microUsd === undefined ? undefined : microUsd / microsPerUsd };
+}
+
+async function settleCall(
+  client: RedisClient,
+  parts: ReservationParts,
+  spent: SpentTokens,
+): Promise<number | undefined> {
+  const { held } = parts;
+  const account = accountOf(parts.price, spent);
   await Promise.all(
     held.scopes.map((scope) =>
       scope.name === 'tenant'
-        ? settleTenant(client, scope, parts, { cost, counts })
-        : settleScope(client, scope, held.call, cost),
+        ? settleTenant(client, scope, parts, account)
+        : settleScope(client, scope, held.call, account.cost),
     ),
   );
-  return microUsd === undefined ? undefined : microUsd / microsPerUsd;
+  return account.usd;
 }
 
 /** The tenant's budget lies in one slot with its usage, so that both are counted in one step, once. */
 async function settleTenant(
   client: RedisClient,
   { keys, ttlSeconds }: BudgetScope,
-  { turn, model, held, day, sessionTtlSeconds }: ReservationParts,
-  { cost, counts }: { readonly cost: CallCost; readonly counts: readonly number[] },
+  parts: ReservationParts,
+  { cost, counts }: Account,
 ): Promise<void> {
-  const usage = usageKeys(turn.tenant, day);
+  const usage = usageKeys(parts.turn.tenant, parts.day);
   await settleCallScript.run(
     client,
     [keys.spent, keys.calls, usage.models, usage.sessions],
-    [
-      ...[held.call, cost.tokens, cost.microUsd, ttlSeconds],
-      ...[model, `${turn.sessionId} ${model}`, usageTtlSeconds, withDayToSpare(sessionTtlSeconds)],
-      ...counts,
-    ],
+    [parts.held.call, cost.tokens, cost.microUsd, ttlSeconds, ...usageArgs(parts), ...counts],
   );
+}
+
+/** Under which names the day's usage is counted, and how long each is kept. */
+function usageArgs({ turn, model, sessionTtlSeconds }: CallParts): (string | number)[] {
+  const ofSession = `${turn.sessionId} ${model}`;
+  return [model, ofSession, usageTtlSeconds, withDayToSpare(sessionTtlSeconds)];
 }

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
 import type { Price, Prices } from '../config/budget-config.js';
 import type { Tenant, TurnResult } from '../contracts/index.js';
 import { skillsCountedKey, usageKeys, usageTenantsKey } from '../redis/keys.js';
@@ -15,7 +14,8 @@ import {
 } from './budget-scopes.js';
 import { holdCall, type CallCost, type HeldCall } from './held-call.js';
 import { microsPerUsd, microUsdOf, priceOf } from './prices.js';
-import { createReservation, type Reservation } from './reservation.js';
+import { createRedisClock } from './redis-clock.js';
+import { createReservation, createUnlimited, type Reservation } from './reservation.js';
 import { packCounts } from './usage-counts.js';
 import { dayOf, usageTtlSeconds, withDayToSpare } from './utc-day.js';
 
@@ -34,7 +34,8 @@ export interface UsageLedger {
   isLimited(turn: BudgetedTurn): boolean;
   /**
    * Reserves the most that a call may cost, in every budget of its turn. A call that does not fit beside those in flight waits for
-   * them; as the only one it may pass a budget. So a budget is used up, and is never passed by more than one call.
+   * them; as the only one it may pass a budget. So a budget is used up, and is never passed by more than one call. Where no budget
+   * limits the turn nothing is held: the call is counted once it has an end.
    * @throws SkillmillError LIMIT_EXCEEDED with `details { limit, scope, unit, budget, spent }`, REDIS_UNAVAILABLE; the signal's reason
    */
   reserve(turn: BudgetedTurn, call: LedgerCall, signal: AbortSignal): Promise<Reservation>;
@@ -57,6 +58,7 @@ const boundlessOutputTokens = 131_072;
 export function createUsageLedger(client: RedisClient, settings: LedgerSettings): UsageLedger {
   const { prices, sessionTtlSeconds } = settings;
   const announce = createAnnouncer(client);
+  const redisNow = createRedisClock(client);
   return {
     isLimited: (turn) => scopesOf(turn, settings, 0).some(({ budget }) => hasLimit(budget)),
     async reserve(turn, call, signal) {
@@ -64,13 +66,17 @@ export function createUsageLedger(client: RedisClient, settings: LedgerSettings)
       const price = priceOf(prices, model);
       for (let pause = firstPauseMs; ; pause = Math.min(pause * 1.5, longestPauseMs)) {
         signal.throwIfAborted();
-        const now = await redisNow(client);
+        const now = await redisNow();
         const day = dayOf(now);
         await announce(turn.tenant, day);
         const scopes = scopesOf(turn, settings, now);
+        const parts = { turn, model, price, day, sessionTtlSeconds };
+        if (!scopes.some(({ budget }) => hasLimit(budget))) {
+          return createUnlimited(client, scopes, { ...parts, ...call });
+        }
         const got = await hold(client, settings, scopes, { ...call, price });
         if (got !== undefined) {
-          return createReservation(client, { turn, model, price, day, sessionTtlSeconds, ...got });
+          return createReservation(client, { ...parts, ...got });
         }
         // Those who wait for the same calls must not all come back at once.
         await sleep(pause * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
@@ -78,7 +84,7 @@ export function createUsageLedger(client: RedisClient, settings: LedgerSettings)
     },
     async countSkills(tenant, result) {
       if (result.skills.length === 0) return;
-      const day = dayOf(await redisNow(client));
+      const day = dayOf(await redisNow());
       await announce(tenant, day);
       await countTurn(client, usageKeys(tenant, day).skills, tenant, result);
     },
@@ -167,15 +173,4 @@ function createAnnouncer(client: RedisClient): (tenant: Tenant, day: string) => 
     }
     announced.set(tenant, day);
   };
-}
-
-const timeReply = z.tuple([z.coerce.number(), z.coerce.number()]);
-
-/** Redis' own clock (ms since 1970), so that no host's clock decides on what day a call counts. */
-async function redisNow(client: RedisClient): Promise<number> {
-  const answer = await client.time().catch((error: unknown) => {
-    throw redisError(error);
-  });
-  const [seconds, micros] = timeReply.parse(answer);
-  return seconds * 1000 + Math.floor(micros / 1000);
 }
