@@ -19,6 +19,7 @@ import { line } from './sandbox/figures.js';
 const rounds = 3;
 const concurrency = 16;
 const turnsPerRound = 2200;
+const bareJobs = 20_000;
 const turnsPerSession = 10;
 const fewSessions = 100;
 
@@ -43,7 +44,7 @@ async function speed() {
   const ratios = [];
   for (let round = 0; round < rounds; round += 1) {
     const load = { turns: turnsPerRound, sessions: turnsPerRound, concurrency };
-    const bare = await drainBare(redis, load);
+    const bare = await drainBare(redis, { jobs: bareJobs, concurrency });
     const ours = await drainOurs(redis, load);
     for (const [name, { perSecond, cpuMs, redisCpuMs }] of Object.entries({ bare, ours })) {
       line([name, perSecond.toFixed(0), cpuMs.toFixed(2), redisCpuMs.toFixed(2)]);
@@ -116,9 +117,10 @@ async function backlog() {
     line([name, perSecond.toFixed(0), cpuMs.toFixed(2), redisCpuMs.toFixed(2)]);
     return perSecond;
   };
-  const few = [await drain(fewSessions), await drain(fewSessions)];
+  await drain(fewSessions); // to get warm
+  const few = [await drain(fewSessions)];
   const many = await drain(manySessions);
-  few.push(await drain(fewSessions));
+  few.push(await drain(fewSessions), await drain(fewSessions));
   bar(`${manySessions} / ${fewSessions} sessions`, (many / median(few)).toFixed(2), 'about 1');
 }
 

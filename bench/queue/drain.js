@@ -9,6 +9,7 @@ import { loadConfig, startWorker } from '../../dist/worker/index.js';
 /** What is done before counting begins: code gets warm. */
 const warmUp = 200;
 const enqueuedAtATime = 50;
+const inBulk = 1000;
 
 /** Counts what is done, and times it between two of them. */
 export class Meter {
@@ -102,15 +103,22 @@ export async function drainOurs(redis, { turns, sessions, concurrency }) {
 }
 
 /** The same for jobs of a worker of BullMQ that returns at once. @param {PrivateRedis} redis
- *  @param {{ turns: number, concurrency: number }} load */
-export async function drainBare(redis, { turns, concurrency }) {
+ *  @param {{ jobs: number, concurrency: number }} load */
+export async function drainBare(redis, { jobs, concurrency }) {
   await redis.empty();
   const connection = new Redis(redis.url, { maxRetriesPerRequest: null });
   const gone = { removeOnComplete: true, removeOnFail: true };
   const queue = new Queue('bare', { connection });
-  await inParallel(turns, () => queue.add('job', { turnId: 'turn' }, gone));
-  const meter = new Meter(redis, turns - warmUp);
-  const worker = new Worker('bare', () => Promise.resolve(meter.note()), {
+  for (let added = 0; added < jobs; added += inBulk) {
+    const bulk = Array.from({ length: inBulk }, () => ({ name: 'job', data: {}, opts: gone }));
+    await queue.addBulk(bulk);
+  }
+  const meter = new Meter(redis, jobs - warmUp);
+  const note = () => {
+    meter.note();
+    return Promise.resolve();
+  };
+  const worker = new Worker('bare', note, {
     ...{ connection, concurrency },
     removeOnComplete: { count: 0 },
   });

@@ -31,15 +31,14 @@ export async function rateOfProcesses(redis, workers) {
     spawnWorker({ REDIS_URL: redis.url, OPENAI_BASE_URL: model.baseUrl }, folder),
   );
   try {
-    const died = Promise.race(children.map((child) => once(child, 'exit')));
-    const ended = died.then(() => Promise.reject(new Error('a worker ended')));
-    const { perSecond } = await Promise.race([meter.speed, ended]);
-    ended.catch(() => undefined);
+    const { perSecond } = await Promise.race([meter.speed, ...children.map(failed)]);
     return perSecond;
   } finally {
     for (const child of children) {
+      if (child.exitCode !== null || child.signalCode !== null) continue;
       const exit = once(child, 'exit');
-      if (child.exitCode === null && child.kill('SIGKILL')) await exit;
+      child.kill('SIGKILL');
+      await exit;
     }
     await model.close();
   }
@@ -54,6 +53,14 @@ function spawnWorker(env, folder) {
       ...{ SKILLMILL_EXECUTOR: 'local', SKILLMILL_DATA_DIR: folder, SKILLMILL_LOG_LEVEL: 'warn' },
       SKILLMILL_CONCURRENCY: String(turnsAtATime),
     },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
+}
+
+/** Rejects when a worker ends before its time, with what it said. @param {ReturnType<typeof spawnWorker>} child @returns {Promise<never>} */
+async function failed(child) {
+  let said = '';
+  child.stderr.on('data', (/** @type {Buffer} */ chunk) => (said += chunk.toString('utf8')));
+  await once(child, 'exit');
+  throw new Error(`a worker ended: ${said}`);
 }

@@ -15,14 +15,15 @@ const bullKeys = `${queuePrefix}:${queueName}:`;
  */
 export async function roundTripsOf(client, work) {
   const names = await scriptNames();
+  /** @type {Record<'bullmq' | 'ours', Map<string, number>>} */
   const counts = { bullmq: new Map(), ours: new Map() };
   const monitor = await client.monitor();
   monitor.on('monitor', (_time, /** @type {string[]} */ args, /** @type {string} */ source) => {
     if (source === 'lua') return;
     const [command = '', first = ''] = args;
     const isBullMq = args.some((arg) => arg.startsWith(bullKeys));
-    const isScript = command.toLowerCase() === 'evalsha';
-    const name = isScript && !isBullMq ? (names.get(first) ?? command) : command.toLowerCase();
+    const isOurScript = !isBullMq && command.toLowerCase() === 'evalsha';
+    const name = isOurScript ? (names.get(first) ?? command) : command.toLowerCase();
     const side = isBullMq ? counts.bullmq : counts.ours;
     side.set(name, (side.get(name) ?? 0) + 1);
   });
@@ -42,8 +43,9 @@ async function scriptNames() {
   const names = new Map();
   for (const file of await readdir(scriptFolder)) {
     if (!file.endsWith('.js')) continue;
-    const exported = Object.values(await import(join(scriptFolder, file)));
-    for (const script of exported.filter((value) => typeof value?.run === 'function')) {
+    /** @type {Record<string, unknown>} */
+    const module = await import(join(scriptFolder, file));
+    for (const script of Object.values(module).filter(isScript)) {
       const client = new Redis({ lazyConnect: true });
       client.evalsha = (/** @type {unknown[]} */ ...[sha]) => {
         names.set(String(sha), file.replace(/\.js$/, ''));
@@ -53,4 +55,9 @@ async function scriptNames() {
     }
   }
   return names;
+}
+
+/** @param {unknown} value @returns {value is import('../../dist/shared/redis/script.js').Script<unknown>} */
+function isScript(value) {
+  return typeof value === 'object' && value !== null && 'run' in value;
 }
