@@ -52,7 +52,7 @@ describe('public names of', () => {
   it('the worker', async () => {
     expect(Object.keys(worker).sort()).toEqual(['loadConfig', 'startWorker']);
     expect(await exportedNames('worker/index.ts')).toEqual([
-      ...['Config', 'RunningWorker', 'loadConfig', 'startWorker'],
+      ...['Config', 'RunningWorker', 'WorkerGiven', 'loadConfig', 'startWorker'],
     ]);
   });
 

@@ -50,7 +50,7 @@ const firingOptions = {
   removeOnComplete: true,
   removeOnFail: true,
 };
-const collisionTries = 8;
+const collisionTries = 16;
 const collisionPauseMs = 250;
 
 /** A firing's planned time stands at the end of its job's id, which BullMQ makes: `repeat:<scheduler>:<ms>`. */
