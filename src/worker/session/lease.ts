@@ -138,16 +138,16 @@ export class Lease {
     let renewedAt = performance.now();
     let renewal: Promise<void> | undefined;
     // A cancelled turn keeps its lease until its end is committed.
-    while (!this.stopping.signal.aborted && !this.isLost) {
+    for (;;) {
+      await sleep(renewEveryMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
+      if (this.stopping.signal.aborted || this.isLost) return;
+      if (performance.now() - renewedAt > leaseMs) this.lost();
+      const sentAt = performance.now();
       // A renewal that hangs (Redis is away) must not keep us from seeing that the time is over.
       renewal ??= this.renew()
-        .then(() => {
-          renewedAt = performance.now();
-        })
+        .then(() => void (renewedAt = sentAt))
         .catch(() => undefined)
         .finally(() => (renewal = undefined));
-      await sleep(renewEveryMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
-      if (performance.now() - renewedAt > leaseMs) this.lost();
     }
   }
 

@@ -26,10 +26,16 @@ const unrestricted: SkillRunConfig = {
   hostInputs: [],
 };
 
+/** Made once for a configuration: the schemas would take a fifth of a short turn's time. */
+const fullProfiles = new WeakMap<SkillRunConfig, readonly Tool[]>();
+
 /** The skill tools of a profile: the one list that both the prompt and the loop are made from. */
 export function skillTools(
   profile: SkillProfile,
   run: SkillRunConfig = unrestricted,
 ): readonly Tool[] {
-  return profile === 'full' ? [...knowledge, createSkillRunTool(run)] : knowledge;
+  if (profile !== 'full') return knowledge;
+  const made = fullProfiles.get(run) ?? [...knowledge, createSkillRunTool(run)];
+  fullProfiles.set(run, made);
+  return made;
 }
