@@ -31,7 +31,7 @@ export function expectTurn(turn: HostileTurn, result: TurnResult, seen: SeenHost
   expectCall(write, { files: { 'out/kept': `out ${turn.id}\n` } });
   expect(seen.traces).toEqual([]);
   if (turn.cases.some((one) => one.mayReplace === true)) return;
-  expect(seen.containers).toHaveLength(1);
+  expect(seen.containers, seen.described.join('\n')).toHaveLength(1);
   expect(seen.processes).toBeGreaterThan(0);
 }
 

@@ -13,6 +13,12 @@ import {
 } from './hostile-suite.js';
 import { planTurns } from './hostile-turn.js';
 
+const unseen = {
+  containers: [],
+  described: [],
+  traces: ['the host was not looked at'],
+  processes: 0,
+};
 const isEngine = await engineAnswers();
 
 /** Runs every case, as large as asked for; then nothing may be left. */
@@ -40,7 +46,6 @@ export function holdOff(scale: Scale, cite: (sentence: string) => string): void 
 
       it(cite('end in an answer and leave nothing on the host’s disk'), async () => {
         const result = await suite.resultOf(turn);
-        const unseen = { containers: [], traces: ['the host was not looked at'], processes: 0 };
         expectTurn(turn, result, suite.seen.get(turn.id) ?? unseen);
       });
     });

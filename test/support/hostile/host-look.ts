@@ -9,6 +9,8 @@ const withSize = z.object({ SizeRw: z.number().optional() });
 export interface HostLook {
   /** Its containers; one, unless it was lost. */
   readonly containers: readonly string[];
+  /** How the engine describes each, for whoever has to find out why there is more than one. */
+  readonly described: readonly string[];
   /** What the engine keeps on the host's disk for them: logs, written layers, volumes and other mounts. */
   readonly traces: readonly string[];
 }
@@ -24,6 +26,9 @@ export async function lookAtHost(sessionId: string): Promise<HostLook> {
   const traces = await Promise.all(found.map((container) => tracesOf(container.Id)));
   return {
     containers: found.map((container) => container.Id),
+    described: found.map(
+      ({ Id, Labels, State, Status }) => `${Id} ${State} (${Status}) ${JSON.stringify(Labels)}`,
+    ),
     traces: [...written, ...traces.flat()],
   };
 }
