@@ -33,7 +33,7 @@ export class Bench {
     const workspace = new Workspace({
       onStepsLost: () => false,
       ...{ executor, packs, skills, files, inputs: [] },
-      ...{ job: ids, signal },
+      ...{ job: ids, signal, keeping: signal },
     });
     /** @type {ToolContext} */
     const context = {

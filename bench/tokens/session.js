@@ -6,7 +6,7 @@ import { openTurn } from '../../dist/worker/turn/open-turn.js';
 import { runTurn } from '../../dist/worker/turn/run-turn.js';
 import { commitOf } from '../../dist/worker/turn/turn-result.js';
 import { callsOf, skillsFor } from './toolbox.js';
-import { depsOf, openBenchToolbox, partsOf } from './turn-parts.js';
+import { depsOf, openBenchToolbox, partsOf, unending } from './turn-parts.js';
 
 /** @typedef {import('../../dist/worker/model/model.js').ModelRequest} ModelRequest */
 /** @typedef {import('../../dist/shared/contracts/index.js').Session} Session */
@@ -43,7 +43,7 @@ export async function runSession(snapshot, plan) {
     const model = scriptedModel(`turn${records.length}`, repliesOf(turn, plan));
     const deps = depsOf(plan, toolbox, model);
     const open = await openTurn(deps, partsOf(deps, session, skills));
-    const end = await runTurn(deps, open, new AbortController().signal);
+    const end = await runTurn(deps, open, unending());
     const failed = open.transcript.toolCalls.find(({ error }) => error !== null);
     if (end.kind !== 'completed' || failed) throw new Error(JSON.stringify({ end, failed }));
     records.push({ guidance: open.guidance, overview: open.overview, calls: model.made() });

@@ -65,11 +65,16 @@ export function partsOf(deps, session, skills) {
     skills,
     replay: new JournalReplay(turnId, []),
     lease: untouched,
-    fail: () => undefined,
     limits: new LimitKeeper({ maxModelCalls: 100 }, deps.defaultLimits),
     events,
-    signal: new AbortController().signal,
+    attempt: unending(),
   };
+}
+
+/** An attempt that nothing ends early. @returns {import('../../dist/worker/turn/attempt-signal.js').AttemptSignal} */
+export function unending() {
+  const { signal } = new AbortController();
+  return { signal, keeping: signal, fail: ignore, endSoon: ignore, dispose: ignore };
 }
 
 /** @param {SessionPlan} plan @param {TurnDeps['toolbox']} toolbox @param {TurnDeps['model']} model @returns {TurnDeps} */
@@ -98,7 +103,7 @@ export function depsOf(plan, toolbox, model) {
     sessionTtlSeconds: 0,
     openSkills: untouched,
     redact,
-    handOver: new AbortController().signal,
+    handOver: { atNextStep: unending().signal, atOnce: unending().signal },
     logger,
   };
 }

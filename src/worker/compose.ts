@@ -87,7 +87,7 @@ export interface Parts {
   readonly redact: Redactor;
   /** In place of the endpoint that the configuration names. */
   readonly model: Model | undefined;
-  readonly handOver: AbortSignal;
+  readonly handOver: TurnDeps['handOver'];
   readonly logger: Logger;
 }
 

@@ -12,6 +12,7 @@ import { createTurnQueue, type TurnQueue } from '../shared/queue/turn-queue.js';
 import {
   closeRedis,
   connectRedis,
+  requireAnswer,
   requireRedis,
   type RedisClient,
 } from '../shared/redis/redis-client.js';
@@ -31,6 +32,7 @@ import { reportSkills } from './skills/report-skills.js';
 import { SandboxInventory } from './skills/sandbox-inventory.js';
 import { createSkillGate, type SkillGate } from './skills/skill-gate.js';
 import { sweepLinesEveryMs, sweepLinesInTurn } from './sweep-lines.js';
+import { HandOver } from './turn/hand-over.js';
 import { processTurn } from './turn/process-turn.js';
 import { loadToolbox } from './toolbox/load-toolbox.js';
 import { secretsOfServers } from './toolbox/mcp-spec.js';
@@ -84,7 +86,8 @@ export async function startWorker(config: Config, given: WorkerGiven = {}): Prom
   try {
     await requireRedis(redis, config.store.redisUrls);
     await checkRedisPolicy(redis, config.worker, logger);
-    const deployment = await deploymentId(redis);
+    // The first write: a Redis that is full is waited for later on, but not without a word at the start.
+    const deployment = await requireAnswer(redis, config.store.redisUrls, deploymentId(redis));
     const onServing = createSandboxRegister(redis, workerId, (error) =>
       logger.log('warn', 'what a sandbox serves could not be noted', {
         reason: SkillmillError.from(error).message,
@@ -149,8 +152,8 @@ function secretsOf({ model, store }: Config, { skillEntries }: OperatorConfig): 
 function run(parts: WorkerParts): RunningWorker {
   const { config, workerId, logger, redis, executor, repository } = parts;
   const queue = createTurnQueue(redis);
-  const handOver = new AbortController();
-  const deps = composeTurnDeps(config, { ...parts, queue, handOver: handOver.signal });
+  const handOver = new HandOver();
+  const deps = composeTurnDeps(config, { ...parts, queue, handOver });
   const consumer = startTurnConsumer({
     client: redis,
     concurrency: config.worker.concurrency,
@@ -168,11 +171,12 @@ function run(parts: WorkerParts): RunningWorker {
 
   const stop = async () => {
     logger.log('info', 'draining: no new turns', { graceMs: config.worker.graceMs });
-    const grace = setTimeout(() => handOver.abort(stopping()), config.worker.graceMs);
+    const grace = setTimeout(() => handOver.begin(), config.worker.graceMs);
     try {
       await Promise.all([consumer.drain(), schedules.drain()]);
     } finally {
       clearTimeout(grace);
+      handOver.dispose();
       await releaseAll([
         () => chores.stop(),
         () => executor.close(),
@@ -193,14 +197,10 @@ function run(parts: WorkerParts): RunningWorker {
       logger.log('error', 'a fault that nobody awaited', { reason });
     },
     drain() {
-      if (stopped !== undefined) handOver.abort(stopping());
+      if (stopped !== undefined) handOver.force();
       return (stopped ??= stop());
     },
   };
-}
-
-function stopping(): SkillmillError {
-  return new SkillmillError('HANDED_OVER', 'The worker stops; another one goes on with the turn.');
 }
 
 /** Keeps up what others read of this worker: that it lives, and which blob store is in use. */

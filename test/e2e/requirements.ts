@@ -27,7 +27,7 @@ export const requirements = {
     'whatever happens to connections, or holds Redis up, a command fails with one clear sentence, and a turn waits and ends once',
   'redis-restart': 'a Redis that was away for 20 s: every turn ends once, without a restart',
   'redis-full':
-    'a full Redis: enqueue fails and leaves nothing behind, a running turn ends once when there is room',
+    'a full Redis: enqueue fails and leaves nothing behind, a worker does not start, a running turn ends once when there is room',
   'docker-away':
     'Docker not reachable, or its image missing: the worker exits 3 within 5 s with one clear sentence',
   'service-tries':
@@ -35,7 +35,8 @@ export const requirements = {
   'config-wrong': 'wrong variables: exit 2, all of them named with what they hold and may hold',
   'usage-wrong': 'wrong usage or a wrong request: exit 2, every fault named, nothing enqueued',
   drain: 'SIGTERM in the middle of a turn lets it finish; another worker takes the waiting ones',
-  'hand-over': 'a turn that is not finished within the grace time is handed to another worker',
+  'hand-over':
+    'a turn that is not finished within the grace time is handed to another worker, at its next step when that is soon',
   'worker-killed': 'a turn whose worker is killed ends in exactly one result, elsewhere',
   'frozen-worker':
     'a worker that stood still for longer than its lease writes nothing more of that turn when it wakes, removes its sandbox, and goes on with others',
@@ -122,7 +123,7 @@ export const requirements = {
   'workspace-follows':
     'a session’s files are there in its next turn on whatever worker, as the last finished command left them: bytes, modes, times, links, empty folders',
   'workspace-checkpoint':
-    'what a finished command has left outlives its sandbox and stays when the turn fails or is cancelled; a command that was cut short leaves nothing',
+    'what a finished command has left outlives its sandbox and stays when the turn fails or is cancelled; a command that was cut short leaves nothing, but what another of the same reply left stays',
   'workspace-limit':
     'a workspace past the limit is told to the model, and fails a turn that ends so; the version before stays in force',
   'blobs-in-bucket':

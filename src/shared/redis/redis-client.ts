@@ -76,6 +76,15 @@ export function mastersOf(client: RedisClient): RedisNode[] {
 
 /** Waits until Redis answers. @throws SkillmillError REDIS_UNAVAILABLE within 5 s, with what to do */
 export async function requireRedis(client: RedisClient, urls: readonly string[]): Promise<void> {
+  await requireAnswer(client, urls, client.ping());
+}
+
+/** What a first command comes to, also on a connection that would wait for ever. @throws as `requireRedis` */
+export async function requireAnswer<T>(
+  client: RedisClient,
+  urls: readonly string[],
+  command: Promise<T>,
+): Promise<T> {
   let lastError: unknown;
   const remember = (error: unknown) => (lastError = error);
   client.on('error', remember);
@@ -83,7 +92,7 @@ export async function requireRedis(client: RedisClient, urls: readonly string[])
     setTimeout(() => reject(redisUnavailable(urls, lastError)), answerWithinMs).unref();
   });
   try {
-    await Promise.race([client.ping(), timer]);
+    return await Promise.race([command, timer]);
   } catch (error) {
     throw error instanceof SkillmillError ? error : redisUnavailable(urls, lastError ?? error);
   } finally {

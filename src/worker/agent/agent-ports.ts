@@ -37,6 +37,8 @@ export interface AgentPorts {
   readonly limits: LimitKeeper;
   readonly events: EventSink;
   readonly signal: AbortSignal;
+  /** Aborted when no further step is to begin here: another worker goes on. */
+  readonly stepAside: AbortSignal;
   /** One model call for this turn's messages so far, with all its retries. */
   readonly callModel: (options: AskOptions, hooks: RetryHooks) => Promise<TurnAnswer>;
   /** Called with each tool result before the next request is built. */

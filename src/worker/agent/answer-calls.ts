@@ -7,7 +7,7 @@ import type { AgentPorts, Transcript } from './agent-ports.js';
 
 /**
  * Answers calls in their order. Those that may run beside each other and stand next to each other do so.
- * @throws SkillmillError LIMIT_EXCEEDED, LOOP_DETECTED; the signal's reason and infrastructure failures. What was answered is kept.
+ * @throws SkillmillError LIMIT_EXCEEDED, LOOP_DETECTED; the signals' reasons and infrastructure failures. What was answered is kept.
  */
 export async function answerCalls(
   calls: readonly ToolCall[],
@@ -16,6 +16,7 @@ export async function answerCalls(
 ): Promise<void> {
   for (const group of groupsOf(calls, ports)) {
     ports.signal.throwIfAborted();
+    ports.stepAside.throwIfAborted();
     const startedAt = performance.now();
     try {
       await answerGroup(group, transcript, ports);

@@ -7,7 +7,7 @@ import type { FinalAnswer } from './output-check.js';
 /** What a model is asked when its answer was cut at its output limit. */
 const goOn = 'Your answer was cut off. Go on exactly where it stopped; repeat nothing.';
 
-/** The loop: one step after another until the final answer; called again with a longer transcript it goes on. @throws SkillmillError LIMIT_EXCEEDED, LOOP_DETECTED, OUTPUT_INVALID, MODEL_*; the signal's reason */
+/** The loop: one step after another until the final answer; called again with a longer transcript it goes on. @throws SkillmillError LIMIT_EXCEEDED, LOOP_DETECTED, OUTPUT_INVALID, MODEL_*; the signals' reasons */
 export async function runAgent(transcript: Transcript, ports: AgentPorts): Promise<FinalAnswer> {
   const { messages } = transcript;
   for (;;) {
@@ -15,6 +15,7 @@ export async function runAgent(transcript: Transcript, ports: AgentPorts): Promi
     const step = nextStep(messages);
     switch (step.kind) {
       case 'call_model':
+        ports.stepAside.throwIfAborted();
         await join(transcript, ports);
         await askModel(transcript, ports);
         break;

@@ -170,10 +170,10 @@ export interface Executor {
   imageId(): Promise<string>;
   /** Begins to make sandboxes ahead, so that opening one takes no time; does nothing where that gains nothing. */
   warmUp(): void;
-  /** Makes a sandbox for one job, never shared. The signal ends the opening at once (what was made so far is removed, in the
-   *  background if that takes longer) and stays bound to the sandbox, see there.
-   *  @throws the signal's reason; SkillmillError SANDBOX_UNAVAILABLE */
-  open(job: SandboxJob, signal: AbortSignal): Promise<OpenSandbox>;
+  /** Makes a sandbox for one job, never shared. `signal` stays bound to the sandbox, see there; `opening`, which must not abort after
+   *  it (the same when absent), ends the opening at once: what was made so far is removed, in the background if that takes longer.
+   *  @throws the reason of `opening`; SkillmillError SANDBOX_UNAVAILABLE */
+  open(job: SandboxJob, signal: AbortSignal, opening?: AbortSignal): Promise<OpenSandbox>;
   /** Removes what workers that are no longer alive left behind, what this one failed to remove, and (docker) every sandbox that
    *  is past its expiry, whosever it is; returns how many. What of ours is open, being opened or kept ready stays until its expiry. */
   sweep(isAlive: (owner: string) => Promise<boolean>): Promise<number>;

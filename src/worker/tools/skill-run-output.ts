@@ -2,7 +2,7 @@ import { SkillmillError, errorMessage } from '../../shared/errors/skillmill-erro
 import type { CapturedOutput, Command, CommandResult, OutputStream } from '../executor/command.js';
 import { isSandboxLost } from '../executor/sandbox-failure.js';
 import { OutputSpill } from '../workspace/output-spill.js';
-import type { PreparedRun } from '../workspace/workspace.js';
+import type { PreparedRun } from '../workspace/workspace-options.js';
 import type { ToolContext } from './tool.js';
 
 /** A command's end, and what there is to say of its output. */

@@ -10,7 +10,7 @@ import {
   type Collection,
 } from '../workspace/output-collector.js';
 import { resolveWorkingFolder, workspaceFolders } from '../workspace/workspace-path.js';
-import type { PreparedRun } from '../workspace/workspace.js';
+import type { PreparedRun } from '../workspace/workspace-options.js';
 import { requireSkill } from './require-skill.js';
 import { artifactNameOf } from './skill-run-artifact-name.js';
 import { runWithOutput, type RanCommand } from './skill-run-output.js';

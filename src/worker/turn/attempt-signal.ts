@@ -1,12 +1,20 @@
-import type { SkillmillError } from '../../shared/errors/skillmill-error.js';
+import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import { limitExceeded } from '../agent/turn-limits.js';
 
-/** One signal for an attempt: lost lease, cancel, time limit and shutdown are one mechanism, told apart by the reason's code. */
+/** How long after its end an attempt may still make durable what its finished commands have left. */
+const keepMs = 5000;
+
+/** The signals of an attempt: lost lease, cancel, time limit and shutdown are one mechanism, told apart by the reason's code. */
 export interface AttemptSignal {
+  /** Ends what the attempt does. */
   readonly signal: AbortSignal;
+  /** Ends also what keeps the work that is done: at once where another attempt does it again, else a little later. */
+  readonly keeping: AbortSignal;
   /** Ends the attempt: what it has done cannot be gone on with here. */
   readonly fail: (error: SkillmillError) => void;
-  /** Ends the attempt's timer. */
+  /** Bounds the time for keeping what is done. */
+  endSoon(): void;
+  /** Ends the attempt's timers. */
   dispose(): void;
 }
 
@@ -16,14 +24,40 @@ export function createAttemptSignal(
   turnTimeoutMs: number,
   elapsedMs: number,
 ): AttemptSignal {
-  const timeout = new AbortController();
+  const own = new AbortController();
+  const keeping = new AbortController();
+  const signal = AbortSignal.any([...sources, own.signal]);
   const timer = setTimeout(
-    () => timeout.abort(limitExceeded('turnTimeoutMs', `its ${turnTimeoutMs / 1000} s`)),
+    () => own.abort(limitExceeded('turnTimeoutMs', `its ${turnTimeoutMs / 1000} s`)),
     Math.max(0, turnTimeoutMs - elapsedMs),
   );
-  return {
-    signal: AbortSignal.any([...sources, timeout.signal]),
-    fail: (error) => timeout.abort(error),
-    dispose: () => clearTimeout(timer),
+  let keepTimer: NodeJS.Timeout | undefined;
+  const endSoon = () => {
+    keepTimer ??= setTimeout(() => keeping.abort(keptTooLong()), keepMs);
   };
+  const onAbort = () => {
+    const reason = SkillmillError.from(signal.reason);
+    if (reason.code === 'CANCELLED' || reason.code === 'LIMIT_EXCEEDED') endSoon();
+    else keeping.abort(reason);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  return {
+    signal,
+    keeping: keeping.signal,
+    fail: (error) => own.abort(error),
+    endSoon,
+    dispose() {
+      clearTimeout(timer);
+      clearTimeout(keepTimer);
+      signal.removeEventListener('abort', onAbort);
+    },
+  };
+}
+
+function keptTooLong(): SkillmillError {
+  return new SkillmillError(
+    'SANDBOX_UNAVAILABLE',
+    `The turn has ended, and its files could not be kept within ${keepMs / 1000} s.`,
+  );
 }

@@ -1,5 +1,4 @@
 import type { Message, Session } from '../../shared/contracts/index.js';
-import type { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { SkillConfig } from '../../shared/config/config.js';
 import type { StoredFile } from '../../shared/results/stored-request.js';
 import { userMessage } from '../../shared/session/turn-messages.js';
@@ -33,6 +32,7 @@ import { TurnToolbox } from '../toolbox/turn-toolbox.js';
 import type { SkillStateHolder } from '../tools/tool.js';
 import { skillTools } from '../tools/skill-tools.js';
 import type { Workspace } from '../workspace/workspace.js';
+import type { AttemptSignal } from './attempt-signal.js';
 import { openWorkspace } from './open-workspace.js';
 import { TurnJournal } from './turn-journal.js';
 import { takeJoiningMessages } from './joining-messages.js';
@@ -84,14 +84,13 @@ export interface OpenTurnParts {
   readonly replay: JournalReplay;
   readonly limits: LimitKeeper;
   readonly events: EventSink;
-  readonly signal: AbortSignal;
-  /** Ends the attempt by its signal. */
-  readonly fail: (error: SkillmillError) => void;
+  readonly attempt: Pick<AttemptSignal, 'signal' | 'keeping' | 'fail'>;
 }
 
 /** Puts an attempt's parts together. @throws SkillmillError SKILL_UNAVAILABLE, BLOB_UNAVAILABLE, REDIS_UNAVAILABLE */
 export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<OpenTurn> {
-  const { turn, lease, session, inputs, limits, events, replay, signal } = parts;
+  const { turn, lease, session, inputs, limits, events, replay } = parts;
+  const { signal } = parts.attempt;
   const config = deps.skillConfig;
   const blobs = deps.blobsOf(turn);
   const skills = await openPinnedSkills(parts.skills, replay.skills, {
@@ -223,9 +222,9 @@ function skillPinsOf(
 
 function budgetOf(
   { ledger, model }: TurnDeps,
-  { turn, signal }: OpenTurnParts,
+  { turn, attempt }: OpenTurnParts,
 ): Pick<OpenTurn, 'budget' | 'meter' | 'model'> {
-  const budget = new TurnBudget(ledger, { ...turn, ...turn.request }, signal);
+  const budget = new TurnBudget(ledger, { ...turn, ...turn.request }, attempt.signal);
   const meter = new TokenMeter();
   return { budget, meter, model: budgetedModel(model, budget, meter) };
 }

@@ -1,16 +1,18 @@
 import type { WorkspaceVersion } from '../../shared/contracts/index.js';
 import { SessionFiles } from '../workspace/snapshot/session-files.js';
-import { Workspace, type WorkspaceOptions } from '../workspace/workspace.js';
+import { Workspace } from '../workspace/workspace.js';
+import type { WorkspaceOptions } from '../workspace/workspace-options.js';
 import type { OpenTurn, OpenTurnParts } from './open-turn.js';
 import type { TurnDeps } from './turn-deps.js';
 
 /** A turn's workspace, with the files as the attempts before have left them. */
 export function openWorkspace(
   deps: TurnDeps,
-  { turn, session, inputs, replay, events, signal, fail }: OpenTurnParts,
+  { turn, session, inputs, replay, events, attempt }: OpenTurnParts,
   own: Pick<OpenTurn, 'skills' | 'blobs'> & Pick<WorkspaceOptions, 'onSaved'>,
 ): Workspace {
   const { skills, blobs, onSaved } = own;
+  const { signal, keeping, fail } = attempt;
   return new Workspace({
     executor: deps.executor,
     job: { turnId: turn.turnId, sessionId: turn.sessionId },
@@ -21,11 +23,12 @@ export function openWorkspace(
       inputs,
       blobs,
       limits: deps.snapshotLimits,
-      signal,
+      signal: keeping,
     }),
     skills,
     packs: deps.packs,
     signal,
+    keeping,
     onStepsLost(error) {
       // What loses its sandbox each time is not run for ever: the model is told, and may do something else.
       if (turn.fruitless > 1 && !events.hasProgress) return false;

@@ -70,7 +70,7 @@ async function attemptTurn(
 ): Promise<ClaimOutcome> {
   const limits = new LimitKeeper(turn.request.limits ?? {}, deps.defaultLimits);
   const attempt = createAttemptSignal(
-    [lease.signal, deps.handOver],
+    [lease.signal, deps.handOver.atOnce],
     limits.turnTimeoutMs,
     turn.elapsedMs,
   );
@@ -83,18 +83,17 @@ async function attemptTurn(
     const parts = {
       turn,
       lease,
-      fail: attempt.fail,
+      attempt,
       session,
       inputs,
       skills,
       replay,
       limits,
       events,
-      signal,
     };
     const open = await openTurn(deps, parts);
     for (;;) {
-      const end = await runTurn(deps, open, signal);
+      const end = await runTurn(deps, open, attempt);
       const settled = await settle(deps, lease, turn, {
         end,
         events,

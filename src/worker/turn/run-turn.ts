@@ -4,6 +4,7 @@ import { isThrottled } from '../model/throttled.js';
 import { runAgent } from '../agent/run-agent.js';
 import type { FinalAnswer } from '../agent/output-check.js';
 import { createOutputCheck } from '../agent/output-check.js';
+import type { AttemptSignal } from './attempt-signal.js';
 import { TurnModel } from './turn-model.js';
 import { loadDeclared } from './load-declared.js';
 import type { OpenTurn } from './open-turn.js';
@@ -29,8 +30,9 @@ export type AttemptEnd =
 export async function runTurn(
   deps: TurnDeps,
   open: OpenTurn,
-  signal: AbortSignal,
+  attempt: AttemptSignal,
 ): Promise<AttemptEnd> {
+  const { signal, keeping } = attempt;
   try {
     if (!open.isBegun) await loadDeclared(open);
     open.isBegun = true;
@@ -40,7 +42,8 @@ export async function runTurn(
     return { kind: 'completed', answer };
   } catch (thrown) {
     const end = endOf(signal.aborted ? signal.reason : thrown, deps.redact);
-    if (end.kind === 'failed' || end.kind === 'cancelled') await keepWhatIsDone(deps, open);
+    attempt.endSoon();
+    if (!keeping.aborted) await keepWhatIsDone(deps, open);
     // What this attempt has done is there for the next one.
     if (end.kind !== 'lease_lost') await open.journal.settle();
     return end;
@@ -55,9 +58,9 @@ export async function runTurn(
   }
 }
 
-/** What finished calls have left stays also when the turn fails; that is no second reason to fail. */
+/** What finished commands have left stays, whatever ended the attempt; that is no second reason to fail. */
 async function keepWhatIsDone(deps: TurnDeps, { turn, workspace }: OpenTurn): Promise<void> {
-  await workspace.finish().catch((error: unknown) => {
+  await workspace.keepFinished().catch((error: unknown) => {
     deps.logger.log('warn', 'the session’s files are as the last checkpoint has them', {
       turnId: turn.turnId,
       reason: SkillmillError.from(error).message,
@@ -74,6 +77,7 @@ function converse(deps: TurnDeps, open: OpenTurn, signal: AbortSignal): Promise<
     limits,
     events,
     signal,
+    stepAside: deps.handOver.atNextStep,
     callModel: (options, hooks) => {
       workspace.checkpoint();
       return model.call(options, hooks);

@@ -15,6 +15,7 @@ import type { TurnSkills } from '../skills/turn-skills.js';
 import type { Toolbox } from '../toolbox/toolbox.js';
 import type { SkillPacks } from '../workspace/skill-packs.js';
 import type { SnapshotLimits } from '../workspace/snapshot/session-files.js';
+import type { HandOver } from './hand-over.js';
 
 /** What every turn of a worker shares; made once, in compose.ts. */
 export interface TurnDeps {
@@ -46,8 +47,8 @@ export interface TurnDeps {
   readonly openSkills: (turn: ClaimedTurn) => Promise<TurnSkills>;
   /** Blots the operator's secrets out of what a turn tells. */
   readonly redact: Redactor;
-  /** Aborts when running turns are to be handed over (the grace time is over). */
-  readonly handOver: AbortSignal;
+  /** When running turns are to be handed over. */
+  readonly handOver: Pick<HandOver, 'atNextStep' | 'atOnce'>;
   readonly logger: Logger;
 }
 

@@ -1,44 +1,14 @@
 import type { Skill } from '../../shared/skills/skill.js';
 import type { Command, CommandResult } from '../executor/command.js';
-import type { Executor, OpenSandbox, RunHooks, Sandbox, SandboxJob } from '../executor/executor.js';
+import type { OpenSandbox, RunHooks, Sandbox } from '../executor/executor.js';
 import { isSandboxLost } from '../executor/sandbox-failure.js';
 import type { WorkspaceVersion } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
-import type { TurnSkills } from '../skills/turn-skills.js';
-import type { StoredFile } from '../../shared/results/stored-request.js';
+import { untilAbort } from '../async/until-abort.js';
 import { metadataEntry } from './metadata.js';
-import type { SkillPacks } from './skill-packs.js';
-import type { SessionFiles } from './snapshot/session-files.js';
 import { environmentOf, stepsLost } from './workspace-environment.js';
+import type { PreparedRun, WorkspaceOptions } from './workspace-options.js';
 import { workspaceFolders } from './workspace-path.js';
-
-/** Whose workspace it is, what goes into it, and what makes its sandbox. */
-export interface WorkspaceOptions {
-  readonly executor: Executor;
-  readonly job: SandboxJob;
-  /** The turn's inputs, for `metadata.json`. */
-  readonly inputs: readonly StoredFile[];
-  readonly files: SessionFiles;
-  readonly skills: TurnSkills;
-  readonly packs: SkillPacks;
-  readonly signal: AbortSignal;
-  /** Told of the version in force when nothing waits for a checkpoint any more; undefined as long as no file has changed. */
-  readonly onSaved?: (version: WorkspaceVersion | undefined) => void;
-  /** Told when files of answered commands are lost. True: the attempt ends by its signal; else the model is told. */
-  readonly onStepsLost: (error: SkillmillError) => boolean;
-}
-
-/** A place that is ready for one command of a skill. */
-export interface PreparedRun {
-  readonly sandbox: Sandbox;
-  /** Fresh for this command, relative to the workspace; the command makes it. */
-  readonly runDir: string;
-  readonly skillDir: string;
-  /** WORKSPACE_DIR and its kin, and what the operator sets for the skill. */
-  readonly env: Readonly<Record<string, string>>;
-  /** What the model should know, e.g. that the sandbox is a new one. */
-  readonly warnings: readonly string[];
-}
 
 /**
  * A turn's files. A sandbox starts only with the first command, with the session's files in it, and is made again when it is
@@ -58,6 +28,8 @@ export class Workspace {
   private isDirty = false;
   /** Has one been answered since? */
   private hasUnsavedSteps = false;
+  /** Has the last one not come to its end? */
+  private isCut = false;
   private checkpointing: Promise<void> | undefined;
   /** Why the last checkpoint failed. */
   private fault: SkillmillError | undefined;
@@ -73,14 +45,15 @@ export class Workspace {
 
   /** Opens the sandbox if need be and stages the skill. @throws SkillmillError SANDBOX_UNAVAILABLE, BLOB_UNAVAILABLE */
   async prepare(skill: Skill): Promise<PreparedRun> {
-    await this.checkpointing;
+    const { signal } = this.options;
+    if (this.checkpointing !== undefined) await untilAbort(this.checkpointing, signal);
     try {
       return await this.prepareOnce(skill);
     } catch (error) {
       if (!isSandboxLost(error)) throw error;
       // Lost between two commands (the engine restarted, say): a fresh one is as good where nothing was lost with it.
       await this.giveUpIfLost(error);
-      this.options.signal.throwIfAborted();
+      signal.throwIfAborted();
       return this.prepareOnce(skill);
     }
   }
@@ -88,7 +61,9 @@ export class Workspace {
   /** Runs a prepared command; a sandbox that is lost meanwhile is given up. */
   async run(prepared: PreparedRun, command: Command, hooks: RunHooks): Promise<CommandResult> {
     try {
-      return await prepared.sandbox.run(command, hooks);
+      const result = await prepared.sandbox.run(command, hooks);
+      this.isCut = false;
+      return result;
     } catch (error) {
       await this.giveUpIfLost(error);
       throw error;
@@ -130,6 +105,14 @@ export class Workspace {
     }
   }
 
+  /** After an early end: makes durable what finished commands have left. One that was cut short leaves nothing, unless others' files
+   *  were not saved before it. @throws as `finish` */
+  async keepFinished(): Promise<void> {
+    await this.checkpointing;
+    if (this.isCut && !this.hasUnsavedSteps) this.isDirty = false;
+    await this.finish();
+  }
+
   /** The session's next version, as of the last checkpoint; undefined when nothing has changed. */
   get version(): WorkspaceVersion | undefined {
     return this.options.files.version;
@@ -161,6 +144,7 @@ export class Workspace {
     this.staged = new Map();
     this.known.clear();
     this.isDirty = false;
+    this.isCut = false;
     this.hasUnsavedSteps = false;
     this.options.files.forget();
     await sandbox?.close();
@@ -187,6 +171,7 @@ export class Workspace {
     this.toTell = [];
     this.hasUnsavedSteps ||= this.isDirty;
     this.isDirty = true;
+    this.isCut = true;
     this.commands += 1;
     const runDir = sandbox.nextRunDir();
     return {
@@ -216,12 +201,13 @@ export class Workspace {
   }
 
   private async open(): Promise<OpenSandbox> {
-    const { executor, job, signal, files } = this.options;
+    const { executor, job, signal, keeping, files } = this.options;
     const leftOut = this.wasLost ? [] : await files.leftOut();
-    const sandbox = await executor.open(job, signal);
+    const sandbox = await executor.open(job, keeping, signal);
     try {
       const { WORK_DIR, OUTPUT_DIR, RUNS_DIR } = workspaceFolders;
-      for (const seen of await files.restore(sandbox, [WORK_DIR, OUTPUT_DIR, RUNS_DIR])) {
+      const restored = files.restore(sandbox, [WORK_DIR, OUTPUT_DIR, RUNS_DIR]);
+      for (const seen of await untilAbort(restored, signal)) {
         this.known.set(seen.path, seen.fingerprint);
       }
     } catch (error) {
@@ -237,12 +223,13 @@ export class Workspace {
   }
 
   private async stage(sandbox: Sandbox, skill: Skill): Promise<void> {
-    const { skills, packs, inputs, files } = this.options;
+    const { skills, packs, inputs, files, signal } = this.options;
     const pack = await packs.get(skill, () => skills.readFiles(skill));
     const staged = new Map(this.staged).set(skill.name, skill.digest);
-    await sandbox.put([pack, metadataEntry(staged, inputs)], 'keeper');
+    await untilAbort(sandbox.put([pack, metadataEntry(staged, inputs)], 'keeper'), signal);
     if (!this.staged.has(skill.name)) {
-      await files.restore(sandbox, [`${workspaceFolders.SKILLS_DIR}/${skill.name}/.venv`]);
+      const folder = `${workspaceFolders.SKILLS_DIR}/${skill.name}/.venv`;
+      await untilAbort(files.restore(sandbox, [folder]), signal);
     }
     this.staged = staged;
   }

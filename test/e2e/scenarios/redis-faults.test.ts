@@ -199,6 +199,9 @@ describe.skipIf(!isThere)('a Redis that is in trouble', () => {
     expect(outcome.stderr).toMatch(/OOM.*maxmemory/);
     const added = (await turnKeysNow()).filter((key) => !before.includes(key));
     expect(added).toEqual([]);
+    const late = await world.run(['worker']);
+    expect(late).toMatchObject({ code: 3, stdout: '' });
+    expect(late.stderr).toMatch(/OOM.*maxmemory/);
     answer();
     await sleep(3000);
     await world.redis.config('SET', 'maxmemory', '0');

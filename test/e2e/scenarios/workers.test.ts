@@ -62,6 +62,28 @@ describe('workers that come and go', () => {
     await second.end();
   });
 
+  it('hands a turn over at its next step when the step ends soon: nothing of it is done again, no file is lost [hand-over]', async () => {
+    const first = await world.worker({ SKILLMILL_SHUTDOWN_GRACE: '0' });
+    world.script('between two steps', [
+      runs(
+        'echo begun >> "$WORK_DIR/log"; until [ -e "$WORK_DIR/go" ]; do sleep 0.1; touch "$WORK_DIR/go"; sleep 0.8; done',
+      ),
+      runs('cat "$WORK_DIR/log"'),
+      { text: 'handed over' },
+    ]);
+    const { turnId } = await client.enqueue({ input: 'between two steps' });
+    await seen(turnId, 'tool.started');
+    expect(await first.end('SIGTERM')).toBe(0);
+    const second = await world.worker();
+    const result = await client.result(turnId);
+    expect(result).toMatchObject({ output: 'handed over', attempts: 2 });
+    expect(result.toolCalls).toMatchObject([
+      { attempt: 1 },
+      { attempt: 1, result: { stdout: 'begun\n' } },
+    ]);
+    await second.end();
+  });
+
   it('ends a turn whose worker is killed in one result, elsewhere [worker-killed, no-sandbox-left, event-seq]', async () => {
     const first = await world.worker();
     world.script('survive this', [

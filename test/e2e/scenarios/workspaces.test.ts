@@ -108,6 +108,19 @@ describe('the files of a session', () => {
     cut.child.kill('SIGINT');
     expect(turnResultSchema.parse(JSON.parse((await cut.outcome).stdout)).status).toBe('cancelled');
     expect(printed(await turn('look', args))).toEqual(['one\ntwo\nthree\nfour\ninputs\nlog\n']);
+    // No checkpoint lies between the commands of one reply: the first one's files stay, the second's with them.
+    const five = callOf('skill_run', { skill, command: 'echo five >> "$WORK_DIR/log"' });
+    const half = 'echo half > "$WORK_DIR/half"; echo half-$((1 + 2)); sleep 600';
+    const both = [five, callOf('skill_run', { skill, command: half })];
+    world.script('both are cut', [{ calls: both.flatMap(({ calls }) => calls ?? []) }]);
+    const second = world.start(['run', 'both are cut', '--json', ...args]);
+    let told = '';
+    second.child.stderr?.on('data', (chunk: Buffer) => (told += chunk.toString('utf8')));
+    await eventually('the half', () => (told.includes('half-3') ? true : undefined));
+    second.child.kill('SIGINT');
+    expect((await second.outcome).code).toBe(130);
+    const all = 'one\ntwo\nthree\nfour\nfive\nhalf\ninputs\nlog\n';
+    expect(printed(await turn('look', args))).toEqual([all]);
     await worker.end();
   });
 

@@ -15,9 +15,10 @@ export interface HostLook {
   readonly traces: readonly string[];
 }
 
-/** Looks at a session's containers from outside. */
-export async function lookAtHost(sessionId: string): Promise<HostLook> {
-  const filters = JSON.stringify({ label: [`skillmill.session=${sessionId}`] });
+/** Looks at a session's containers from outside; another run of this suite on the same engine has the same sessions. */
+export async function lookAtHost(deployment: string, sessionId: string): Promise<HostLook> {
+  const label = [`skillmill.deployment=${deployment}`, `skillmill.session=${sessionId}`];
+  const filters = JSON.stringify({ label });
   const found = await docker.listContainers({ all: true, size: true, filters });
   const written = found.flatMap((container) => {
     const bytes = withSize.parse(container).SizeRw ?? 0;

@@ -58,7 +58,8 @@ export function scriptTurn(world: World, turn: HostileTurn, seen: Map<string, Se
   const { id, cases } = turn;
   const write = `echo 'work ${id}' > "$WORK_DIR/kept"; echo 'out ${id}' > "$OUTPUT_DIR/kept"`;
   const look = async () => {
-    const found = await lookAtHost(sessionOf(turn));
+    const deployment = (await world.redis.get('skillmill:deployment')) ?? 'none';
+    const found = await lookAtHost(deployment, sessionOf(turn));
     seen.set(id, { ...found, processes: (await processesIn(found.containers)).length });
     return { text: `survived ${id}` };
   };

@@ -8,7 +8,7 @@ const request: ModelRequest = { model: 'a', messages: [], tools: [] };
 const hooks = (signal = new AbortController().signal) => ({ signal, onText: () => undefined });
 
 /** An endpoint that asks to be left alone for so long at its first call, and answers from then on. */
-function openEndpoint(retryAfterMs?: number) {
+function openEndpoint(retryAfterMs?: number, status = 429) {
   let calls = 0;
   let openAt = 0;
   const early: number[] = [];
@@ -19,7 +19,7 @@ function openEndpoint(retryAfterMs?: number) {
       if (performance.now() < openAt - 1) early.push(calls);
       if (calls > 1 || retryAfterMs === undefined) return Promise.resolve(reply);
       openAt = performance.now() + retryAfterMs;
-      const details = { status: 429, retryAfterMs };
+      const details = { status, retryAfterMs };
       return Promise.reject(new SkillmillError('MODEL_UNAVAILABLE', 'Too many.', { details }));
     },
   });
@@ -30,7 +30,7 @@ describe('an endpoint that asks to be left alone', () => {
   it('for a moment is: the next calls wait', async () => {
     const { model, early } = openEndpoint(200);
     await expect(model.call(request, hooks())).rejects.toThrow('Too many.');
-    const next = [model.call(request, hooks()), model.call({ ...request, model: 'b' }, hooks())];
+    const next = [model.call(request, hooks()), model.call(request, hooks())];
     expect(await Promise.all(next)).toEqual([reply, reply]);
     expect(early).toEqual([]);
   });
@@ -44,6 +44,22 @@ describe('an endpoint that asks to be left alone', () => {
     expect(details?.['retryAfterMs']).toBeLessThanOrEqual(60_000);
     expect(details?.['retryAfterMs']).toBeGreaterThan(2000);
     expect(calls()).toBe(1);
+  });
+
+  it('for one model’s sake answers for the others; for its own sake for none', async () => {
+    const limited = openEndpoint(60_000);
+    await expect(limited.model.call(request, hooks())).rejects.toThrow('Too many.');
+    expect(await limited.model.call({ ...request, model: 'b' }, hooks())).toEqual(reply);
+    const overloaded = openEndpoint(60_000, 503);
+    await expect(overloaded.model.call(request, hooks())).rejects.toThrow('Too many.');
+    await expect(overloaded.model.call({ ...request, model: 'b' }, hooks())).rejects.toThrow('Too');
+  });
+
+  it('for hours is asked again after a minute', async () => {
+    const { model } = openEndpoint(3_600_000);
+    await expect(model.call(request, hooks())).rejects.toThrow('Too many.');
+    const failure = await model.call(request, hooks()).catch((error: unknown) => error);
+    expect(SkillmillError.from(failure).details?.['retryAfterMs']).toBeLessThanOrEqual(60_000);
   });
 
   it('keeps nobody from another endpoint', async () => {

@@ -39,11 +39,11 @@ export function createDockerExecutor(options: DockerExecutorOptions): Executor {
       return id;
     },
     warmUp: () => pool.fill(),
-    async open(job, signal) {
-      signal.throwIfAborted();
+    async open(job, signal, opening = signal) {
+      opening.throwIfAborted();
       const isOwn = job.image === undefined || job.image === options.image;
       const ready = isOwn ? pool.take() : undefined;
-      const live = ready ?? (await makeContainer(making, job, signal));
+      const live = ready ?? (await makeContainer(making, job, opening));
       options.onServing?.(live.name, job);
       const onClosed = () => {
         making.open.delete(live.name);

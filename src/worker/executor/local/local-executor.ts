@@ -47,7 +47,7 @@ export function createLocalExecutor(options: LocalExecutorOptions): Executor {
     },
     imageId: () => Promise.resolve('this machine'),
     warmUp: () => undefined,
-    open: async (_job, signal) => await open(making, signal),
+    open: async (_job, signal, opening = signal) => await open(making, signal, opening),
     sweep: async (isAlive) => await sweep(making, isAlive),
     close: () => Promise.resolve(),
   };
@@ -62,10 +62,14 @@ async function makeParent(parentDir: string): Promise<string> {
   }
 }
 
-async function open(making: Making, signal: AbortSignal): Promise<OpenSandbox> {
-  signal.throwIfAborted();
+async function open(
+  making: Making,
+  signal: AbortSignal,
+  opening: AbortSignal,
+): Promise<OpenSandbox> {
+  opening.throwIfAborted();
   const { options, open: opened } = making;
-  const parent = await untilAbort(makeParent(making.parentDir), signal);
+  const parent = await untilAbort(makeParent(making.parentDir), opening);
   const root = join(parent, `${folderPrefix(options.deployment, options.owner)}${randomUUID()}`);
   const folders = { root, workspace: join(root, 'workspace'), scratch: join(root, 'scratch') };
   const sandbox = new LocalSandbox(folders, {
@@ -76,7 +80,7 @@ async function open(making: Making, signal: AbortSignal): Promise<OpenSandbox> {
   opened.add(basename(root));
   const laidOut = layOut(folders);
   try {
-    await untilAbort(laidOut, signal);
+    await untilAbort(laidOut, opening);
     return sandbox;
   } catch (thrown) {
     const removal = laidOut.catch(() => undefined).then(() => sandbox.close());
