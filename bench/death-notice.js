@@ -1,36 +1,34 @@
 /**
  * How soon the turn of a worker that died without a word runs elsewhere: `npm run bench:death [rounds]`. In each round one of two workers
  * is killed with SIGKILL in the middle of a model call; the time ends when the model server gets that call again from the other. Settings
- * are the defaults. REDIS_URL names a Redis to use; without it a private `redis-server` is started.
+ * are the defaults. Needs `redis-server`.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../dist/producer/index.js';
 import { startScriptedModel } from '../examples/scripted-model.js';
+import { PrivateRedis } from './queue/redis.js';
+import { WorkerProcess } from './queue/worker-process.js';
 import { Figures } from './sandbox/figures.js';
 
 /** @typedef {{ worker: string, at: number }} ModelCall */
-/** @typedef {import('node:child_process').ChildProcess} ChildProcess */
 
 const rounds = Number(process.argv[2] ?? 20);
 /** Checks of the living come at intervals: a round must not always begin at the same place of one. */
 const longestPauseMs = 3000;
 const row = 'SIGKILL to the call elsewhere';
 const names = ['worker-a', 'worker-b'];
-const project = join(import.meta.dirname, '..');
 
 /** Model calls by the text of their turn; who waits for one. @type {Map<string, ModelCall[]>} */
 const calls = new Map();
 let onCall = () => {};
 
 const folder = await mkdtemp(join(tmpdir(), 'skillmill-bench-'));
-/** @type {Map<string, ChildProcess>} */
-const processes = new Map();
+const redis = await PrivateRedis.start(folder);
+/** @type {Map<string, WorkerProcess>} */
+const workers = new Map();
 const model = await startScriptedModel((text) => [
   (request) => {
     const made = [...(calls.get(text) ?? []), { worker: request.model, at: performance.now() }];
@@ -41,12 +39,11 @@ const model = await startScriptedModel((text) => [
   },
 ]);
 try {
-  const redisUrl = process.env['REDIS_URL'] ?? (await startRedis());
-  const client = createClient({ redisUrl, dataDir: folder });
+  const client = createClient({ redisUrl: redis.url, dataDir: folder });
   const figures = new Figures();
   try {
     for (let round = 0; round < rounds; round += 1) {
-      await Promise.all(names.map((name) => startWorker(name, redisUrl)));
+      await Promise.all(names.map(startWorker));
       figures.note(row, await measure(client, `round ${round}`));
     }
   } finally {
@@ -56,7 +53,8 @@ try {
   const [p50, p95, max] = seconds;
   console.log(`${row}: p50 ${p50} s, p95 ${p95} s, max ${max} s (${rounds} rounds)`);
 } finally {
-  for (const child of processes.values()) await end(child, 'SIGKILL');
+  for (const worker of workers.values()) await worker.end('SIGKILL');
+  await redis.stop();
   await model.close();
   await rm(folder, { recursive: true, force: true });
 }
@@ -66,11 +64,11 @@ async function measure(client, text) {
   await sleep(Math.random() * longestPauseMs);
   const { turnId } = await client.enqueue({ input: text });
   const first = await callOf(text, 0);
-  const doomed = processes.get(first.worker);
+  const doomed = workers.get(first.worker);
   if (doomed === undefined) throw new Error(`${first.worker} is none of ours`);
   await sleep(Math.random() * 1000);
   const killedAt = performance.now();
-  doomed.kill('SIGKILL');
+  void doomed.end('SIGKILL');
   const second = await callOf(text, 1);
   if (second.worker === first.worker) throw new Error('the dead worker called again');
   await client.result(turnId);
@@ -90,66 +88,10 @@ async function callOf(text, nth) {
   }
 }
 
-/** Starts the worker of this name unless it lives, and waits until it is ready. @param {string} name @param {string} redisUrl */
-async function startWorker(name, redisUrl) {
-  const before = processes.get(name);
-  if (before !== undefined && isAlive(before)) return;
-  const child = spawn(process.execPath, [join(project, 'dist', 'skillmill.js'), 'worker'], {
-    cwd: folder,
-    env: {
-      PATH: process.env['PATH'],
-      REDIS_URL: redisUrl,
-      OPENAI_BASE_URL: model.baseUrl,
-      OPENAI_MODEL: name,
-      SKILLS_ROOT: join(project, 'examples', 'skills'),
-      SKILLMILL_EXECUTOR: 'local',
-      SKILLMILL_DATA_DIR: folder,
-    },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  });
-  processes.set(name, child);
-  let said = '';
-  await new Promise((resolve, reject) => {
-    child.stderr.on('data', (/** @type {Buffer} */ chunk) => {
-      said += chunk.toString('utf8');
-      if (said.includes('is ready')) resolve(undefined);
-    });
-    child.once('exit', () => reject(new Error(`a worker ended: ${said}`)));
-  });
-}
-
-/** A private server; gives its URL. */
-async function startRedis() {
-  const port = await freePort();
-  const child = spawn(
-    'redis-server',
-    ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, '--save', ''],
-    { stdio: 'ignore' },
-  );
-  processes.set('redis', child);
-  await once(child, 'spawn');
-  return `redis://127.0.0.1:${port}`;
-}
-
-/** @returns {Promise<number>} */
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
-
-/** @param {ChildProcess} child */
-function isAlive(child) {
-  return child.exitCode === null && child.signalCode === null;
-}
-
-/** @param {ChildProcess} child @param {NodeJS.Signals} signal */
-async function end(child, signal) {
-  if (!isAlive(child)) return;
-  const exit = once(child, 'exit');
-  child.kill(signal);
-  await exit;
+/** Starts the worker of this name unless it lives. @param {string} name */
+async function startWorker(name) {
+  if (workers.get(name)?.isAlive === true) return;
+  const settings = { OPENAI_BASE_URL: model.baseUrl, OPENAI_MODEL: name };
+  const own = { ...settings, REDIS_URL: redis.url, SKILLMILL_EXECUTOR: 'local' };
+  workers.set(name, await WorkerProcess.start(folder, own));
 }

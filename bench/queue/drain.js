@@ -56,13 +56,14 @@ function mark() {
 }
 
 /** A worker in this process whose model answers at once. @param {PrivateRedis} redis @param {string} folder
- *  @param {number} concurrency @param {() => void} onCall */
-export function startOurs(redis, folder, concurrency, onCall) {
+ *  @param {number} concurrency @param {() => void} onCall @param {Record<string, string>} [settings] */
+export function startOurs(redis, folder, concurrency, onCall, settings = {}) {
   const config = loadConfig({
     ...{ REDIS_URL: redis.url, SKILLMILL_DATA_DIR: folder, SKILLS_ROOT: folder },
     ...{ OPENAI_MODEL: 'none', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' },
     ...{ SKILLMILL_EXECUTOR: 'local', SKILLMILL_LOG_LEVEL: 'warn' },
     SKILLMILL_CONCURRENCY: String(concurrency),
+    ...settings,
   });
   const usage = { inputTokens: 10, cachedInputTokens: 0, outputTokens: 1 };
   return startWorker(config, {

@@ -25,12 +25,30 @@ export function checkTurnRequest(
   | { readonly turn: TurnRequest; readonly faults: readonly [] }
   | { readonly turn?: undefined; readonly faults: readonly InputFault[] } {
   const parsed = turnRequestSchema.safeParse(request);
-  if (!parsed.success) return { faults: inputFaults(parsed.error).slice(0, maxFaults) };
+  const ofSchema = parsed.success ? [] : inputFaults(parsed.error);
+  const faults = [...ofSchema, ...artifactsOfNobody(request)];
+  if (!parsed.success || faults.length > 0) return { faults: faults.slice(0, maxFaults) };
   // A record's schema drops this key without a word, and metadata is to come back untouched.
   if (hasPrototypeKey(request)) {
     return { faults: [{ path: '', message: 'metadata.__proto__ is no name that can be kept' }] };
   }
   return { turn: parsed.data, faults: [] };
+}
+
+const filesOfASession = z.looseObject({
+  sessionId: z.unknown().optional(),
+  files: z.array(z.looseObject({ artifact: z.unknown().optional() })),
+});
+
+/** Artifacts belong to a session, and a new one has none. */
+function artifactsOfNobody(request: unknown): InputFault[] {
+  const { data } = filesOfASession.safeParse(request);
+  if (data === undefined || data.sessionId !== undefined) return [];
+  return data.files.flatMap(({ artifact }, index) =>
+    artifact === undefined
+      ? []
+      : [{ path: `files[${index}].artifact`, message: 'needs sessionId: a new session has none' }],
+  );
 }
 
 function hasPrototypeKey(request: unknown): boolean {

@@ -203,6 +203,10 @@ describe('a set-up that is wrong', () => {
         ['/no/such/file', '/neither/this'],
       ],
       [['run', 'hi', '--file', '/etc/hostname:../../x'], ['files[0].path']],
+      [
+        ['run', 'hi', '--file', 'artifact://out/a'],
+        ['files[0].artifact', 'sessionId'],
+      ],
       [['result', 'turn_x'], ['turn id']],
       [['result', 'turn_0000000000000000_00000000000000000000'], ['TURN_NOT_FOUND']],
       [['schema', 'nope'], ['turn-request']],

@@ -113,6 +113,8 @@ describe('files of a turn', () => {
     const before = world.model.requests.length;
     const wrong = await turn(
       'look',
+      '--session',
+      'without-artifacts',
       ...specs(`${files.url}/none.txt`, `${files.url}/large`, 'artifact://out/gone.txt'),
     );
     expect(wrong).toMatchObject({

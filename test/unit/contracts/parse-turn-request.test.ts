@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { parseTurnRequest } from '../../../src/shared/contracts/parse-turn-request.js';
+import {
+  checkTurnRequest,
+  parseTurnRequest,
+} from '../../../src/shared/contracts/parse-turn-request.js';
 import type { InputFault } from '../../../src/shared/errors/describe-issues.js';
 import { SkillmillError } from '../../../src/shared/errors/skillmill-error.js';
 
@@ -164,5 +167,24 @@ describe('a request that is wrong', () => {
       content: '',
     }));
     expect(pathsOf({ input: 'x', files })).toEqual([]);
+  });
+});
+
+describe('an artifact as a file', () => {
+  const files = [
+    { path: 'a', content: 'x' },
+    { path: 'b', artifact: 'artifact://out/b' },
+  ];
+
+  it('is refused without a session, beside whatever else is wrong', () => {
+    expect(checkTurnRequest({ input: 'x', files }).faults).toEqual([
+      { path: 'files[1].artifact', message: 'needs sessionId: a new session has none' },
+    ]);
+    const paths = checkTurnRequest({ input: '', files }).faults.map(({ path }) => path);
+    expect(paths.sort()).toEqual(['files[1].artifact', 'input']);
+  });
+
+  it('is taken with one', () => {
+    expect(checkTurnRequest({ input: 'x', sessionId: 's', files }).faults).toEqual([]);
   });
 });
