@@ -9,7 +9,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { drainBare, drainOurs, enqueueTurns, startOurs } from './queue/drain.js';
+import { atATime, drainBare, drainOurs, enqueueTurns, startOurs } from './queue/drain.js';
 import { measureFirstByte } from './queue/first-byte.js';
 import { modelMs, rateOfProcesses, turnsAtATime } from './queue/processes.js';
 import { PrivateRedis } from './queue/redis.js';
@@ -64,7 +64,7 @@ async function trips() {
   // The first half is not counted: what a worker does as it starts is not a turn's.
   const half = () => new Promise((resolve) => (onDone = () => resolve(undefined)));
   let counting = half();
-  const worker = await startOurs(redis, data, 1, () => {
+  const worker = await startOurs(redis, data, atATime(1), () => {
     done += 1;
     if (done % turns === 0) onDone();
   });

@@ -15,13 +15,17 @@ const seconds = Number(process.argv[2] ?? 120);
 const parts = 6;
 const atATime = 8;
 const turnsPerSession = 5;
-const kept = { SKILLMILL_RESULT_TTL: '5', SKILLMILL_SESSION_TTL: '5' };
+const settings = {
+  SKILLMILL_CONCURRENCY: String(atATime),
+  SKILLMILL_RESULT_TTL: '5',
+  SKILLMILL_SESSION_TTL: '5',
+};
 
 const folder = await mkdtemp(join(tmpdir(), 'skillmill-bench-'));
 const redis = await PrivateRedis.start(folder);
 try {
   const data = await redis.empty();
-  const worker = await startOurs(redis, data, atATime, () => undefined, kept);
+  const worker = await startOurs(redis, data, settings);
   const client = createClient({ redisUrl: redis.url, dataDir: data });
   /** @type {number[][]} */
   const seen = [];

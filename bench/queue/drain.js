@@ -56,13 +56,12 @@ function mark() {
 }
 
 /** A worker in this process whose model answers at once. @param {PrivateRedis} redis @param {string} folder
- *  @param {number} concurrency @param {() => void} onCall @param {Record<string, string>} [settings] */
-export function startOurs(redis, folder, concurrency, onCall, settings = {}) {
+ *  @param {Record<string, string>} settings @param {() => void} [onCall] */
+export function startOurs(redis, folder, settings, onCall = () => undefined) {
   const config = loadConfig({
     ...{ REDIS_URL: redis.url, SKILLMILL_DATA_DIR: folder, SKILLS_ROOT: folder },
     ...{ OPENAI_MODEL: 'none', OPENAI_BASE_URL: 'http://127.0.0.1:9/v1' },
     ...{ SKILLMILL_EXECUTOR: 'local', SKILLMILL_LOG_LEVEL: 'warn' },
-    SKILLMILL_CONCURRENCY: String(concurrency),
     ...settings,
   });
   const usage = { inputTokens: 10, cachedInputTokens: 0, outputTokens: 1 };
@@ -74,6 +73,11 @@ export function startOurs(redis, folder, concurrency, onCall, settings = {}) {
       },
     },
   });
+}
+
+/** How many turns a worker has at a time. @param {number} concurrency */
+export function atATime(concurrency) {
+  return { SKILLMILL_CONCURRENCY: String(concurrency) };
 }
 
 /** Puts turns in, the sessions taking turns; gives how many a second. @param {string} redisUrl @param {string} folder
@@ -95,7 +99,7 @@ export async function drainOurs(redis, { turns, sessions, concurrency }) {
   const folder = await redis.empty();
   await enqueueTurns(redis.url, folder, turns, sessions);
   const meter = new Meter(redis, turns - warmUp);
-  const worker = await startOurs(redis, folder, concurrency, () => meter.note());
+  const worker = await startOurs(redis, folder, atATime(concurrency), () => meter.note());
   try {
     return await meter.speed;
   } finally {

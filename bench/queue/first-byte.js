@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '../../dist/producer/index.js';
 import { Figures } from '../sandbox/figures.js';
-import { startOurs } from './drain.js';
+import { atATime, startOurs } from './drain.js';
 
 /** @typedef {import('./redis.js').PrivateRedis} PrivateRedis */
 
@@ -16,7 +16,7 @@ export async function measureFirstByte(redis, turns) {
   const folder = await redis.empty();
   const figures = new Figures();
   let onCall = () => {};
-  const worker = await startOurs(redis, folder, 1, () => onCall());
+  const worker = await startOurs(redis, folder, atATime(1), () => onCall());
   const client = createClient({ redisUrl: redis.url, dataDir: folder });
   try {
     for (let turn = 0; turn < warmUp + turns; turn += 1) {
