@@ -6,6 +6,7 @@ import {
   connectTimeoutMs,
   type RedisRole,
 } from './connection-options.js';
+import { gatherWrites } from './gather-writes.js';
 import { adviceOn, shortReason } from './refusals.js';
 import { watchConnection } from './watch-connection.js';
 
@@ -62,11 +63,12 @@ function watchWithTwins(client: RedisClient): void {
 }
 
 function watch(client: RedisClient, seconds: number): void {
-  if (client instanceof Cluster) {
-    client.on('+node', (node: Redis) => watchConnection(node, seconds));
-  } else {
-    watchConnection(client, seconds);
-  }
+  const tend = (connection: Redis) => {
+    watchConnection(connection, seconds);
+    gatherWrites(connection);
+  };
+  if (client instanceof Cluster) client.on('+node', tend);
+  else tend(client);
 }
 
 /** The servers that take writes, one by one, for what has to be asked of each. */
