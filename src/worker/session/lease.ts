@@ -10,6 +10,7 @@ import { sessionKeys, turnKeys, type SessionKeys, type TurnKeys } from '../../sh
 import type { RedisClient } from '../../shared/redis/redis-client.js';
 import { claimTurnScript } from '../../shared/redis/scripts/claim-turn.js';
 import { releaseLeaseScript } from '../../shared/redis/scripts/release-lease.js';
+import type { StoredSession } from '../../shared/redis/scripts/session-lua.js';
 import { sessionTurnKeys } from '../../shared/redis/scripts/session-turn-keys.js';
 import { renewLeaseScript } from '../../shared/redis/scripts/renew-lease.js';
 
@@ -38,6 +39,10 @@ export type Claim =
       readonly startedAt: number;
       /** How long ago the turn's first attempt began, in ms. */
       readonly elapsedMs: number;
+      /** As Redis keeps them: who looks at them may find them unreadable. */
+      readonly request: string;
+      readonly retryOf: string | undefined;
+      readonly session: StoredSession;
     }
   | { readonly outcome: 'held' | 'delayed'; readonly msLeft: number }
   | { readonly outcome: 'finished' | 'waiting' | 'unknown' };
