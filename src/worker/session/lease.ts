@@ -145,7 +145,10 @@ export class Lease {
     let renewal: Promise<void> | undefined;
     // A cancelled turn keeps its lease until its end is committed.
     const ticking = setInterval(() => {
-      if (this.isLost) return clearInterval(ticking);
+      if (this.isLost) {
+        clearInterval(ticking);
+        return;
+      }
       if (performance.now() - renewedAt > leaseMs) this.lost();
       const sentAt = performance.now();
       // A renewal that hangs (Redis is away) must not keep us from seeing that the time is over.
