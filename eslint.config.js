@@ -109,6 +109,21 @@ export default defineConfig(
       'no-restricted-syntax': banRule(bansFor('src/')),
     },
   },
+  {
+    files: ['src/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          paths: ['bullmq', 'dockerode', 'openai', 'ajv/dist/2020.js'].map((name) => ({
+            name,
+            allowTypeImports: true,
+            message: 'Loaded when first needed, with createRequire: each start would pay for it.',
+          })),
+        },
+      ],
+    },
+  },
   ...homes.map((home) => ({
     files: [home.endsWith('.ts') ? home : `${home}/**/*.ts`],
     rules: { 'no-restricted-syntax': banRule(bansFor(home)) },

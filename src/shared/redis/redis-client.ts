@@ -7,6 +7,7 @@ import {
   connectTimeoutMs,
   type RedisRole,
 } from './connection-options.js';
+import { gatherWrites } from './gather-writes.js';
 import { adviceOn, shortReason } from './refusals.js';
 import { watchConnection } from './watch-connection.js';
 
@@ -63,11 +64,12 @@ function watchWithTwins(client: RedisClient): void {
 }
 
 function watch(client: RedisClient, seconds: number): void {
-  if (isCluster(client)) {
-    client.on('+node', (node: RedisNode) => watchConnection(node, seconds));
-  } else {
-    watchConnection(client, seconds);
-  }
+  const tend = (connection: RedisNode) => {
+    watchConnection(connection, seconds);
+    gatherWrites(connection);
+  };
+  if (isCluster(client)) client.on('+node', tend);
+  else tend(client);
 }
 
 /** Is this a connection to a whole cluster? */
