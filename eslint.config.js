@@ -22,7 +22,7 @@ const fenceMessage = (/** @type {{ vendor: string, home: string }} */ fence) =>
 
 /** One block per fence: the vendor is banned in src except in its home. ESLint's last match wins per rule, so each fence is its own syntax selector. */
 const importBan = (/** @type {{ vendor: string, home: string }} */ fence) => ({
-  selector: `ImportDeclaration[source.value=/^${fence.vendor}(\\u002F|$)/], ImportExpression[source.value=/^${fence.vendor}(\\u002F|$)/]`,
+  selector: `ImportDeclaration[source.value=/^${fence.vendor}(\\u002F|$)/], ImportExpression[source.value=/^${fence.vendor}(\\u002F|$)/], TSImportType[source.value=/^${fence.vendor}(\\u002F|$)/], TSExternalModuleReference[expression.value=/^${fence.vendor}(\\u002F|$)/]`,
   message: fenceMessage(fence),
 });
 
@@ -98,6 +98,7 @@ export default defineConfig(
       '@typescript-eslint/consistent-type-imports': 'error',
       '@typescript-eslint/consistent-type-assertions': ['error', { assertionStyle: 'never' }],
       '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/no-require-imports': ['error', { allowAsImport: true }], // typed, and half as dear as importing a CommonJS package
       '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
       '@typescript-eslint/no-invalid-void-type': 'off', // `Promise<void>` in unions of outcomes reads better than `undefined`
       '@typescript-eslint/strict-void-return': 'off',
@@ -106,6 +107,21 @@ export default defineConfig(
       'max-params': ['error', { max: 4 }],
       'no-console': 'error',
       'no-restricted-syntax': banRule(bansFor('src/')),
+    },
+  },
+  {
+    files: ['src/**/*.ts'],
+    rules: {
+      '@typescript-eslint/no-restricted-imports': [
+        'error',
+        {
+          paths: ['bullmq', 'dockerode', 'openai', 'ajv/dist/2020.js'].map((name) => ({
+            name,
+            allowTypeImports: true,
+            message: 'Loaded when first needed, with createRequire: each start would pay for it.',
+          })),
+        },
+      ],
     },
   },
   ...homes.map((home) => ({

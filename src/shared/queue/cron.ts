@@ -1,5 +1,5 @@
-import { defaultRepeatStrategy } from 'bullmq';
 import { errorMessage } from '../errors/skillmill-error.js';
+import { bullmq } from './bullmq.js';
 
 const longestCron = 256;
 /** What cron-parser spells out; it takes what else begins so for a field's alias. */
@@ -20,7 +20,7 @@ export function cronFault(cron: string): string | undefined {
       return 'must not use H, which stands for a random time';
   }
   try {
-    const next = defaultRepeatStrategy(Date.now(), { pattern: cron, tz: 'UTC' });
+    const next = bullmq().defaultRepeatStrategy(Date.now(), { pattern: cron, tz: 'UTC' });
     return next === undefined ? 'never fires: there is no such date' : undefined;
   } catch (error) {
     return `is no cron pattern: ${errorMessage(error)}`;

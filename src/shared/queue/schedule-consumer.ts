@@ -1,9 +1,10 @@
-import { UnrecoverableError, Worker, type Job } from 'bullmq';
+import type { Job } from 'bullmq';
 import type { Tenant } from '../contracts/index.js';
 import { SkillmillError } from '../errors/skillmill-error.js';
 import type { Logger } from '../logging/logger.js';
 import { queuePrefix, scheduleQueueName } from '../redis/keys.js';
 import type { RedisClient } from '../redis/redis-client.js';
+import { bullmq } from './bullmq.js';
 import { drainOf, patience, tellConnectionFaults } from './consumer-life.js';
 import { firingDataSchema, plannedAtOf } from './schedule-queue.js';
 
@@ -31,6 +32,7 @@ export interface ScheduleConsumerOptions {
 /** Starts taking firings, one at a time. */
 export function startScheduleConsumer(options: ScheduleConsumerOptions): ScheduleConsumer {
   const { client, handler, logger } = options;
+  const { UnrecoverableError, Worker } = bullmq();
   const running = new Set<Promise<void>>();
   const process = async (job: Job<unknown>) => {
     const handled = handler(firingOf(job)).catch((error: unknown) => {

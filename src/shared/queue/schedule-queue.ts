@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ErrorCode as QueueErrorCode, Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import { tenantSchema, type Tenant, type TurnRequest } from '../contracts/index.js';
 import { queuePrefix, scheduleQueueName } from '../redis/keys.js';
 import { redisError, type RedisClient } from '../redis/redis-client.js';
+import { bullmq } from './bullmq.js';
 
 /** A turn that repeats by cron. */
 export interface Schedule {
@@ -64,7 +65,10 @@ export function plannedAtOf(jobId: string | undefined): number {
 
 /** Opens the queue on a connection that the caller owns. */
 export function createScheduleQueue(client: RedisClient): ScheduleQueue {
-  const queue = new Queue(scheduleQueueName, { connection: client, prefix: queuePrefix });
+  const queue = new (bullmq().Queue)(scheduleQueueName, {
+    connection: client,
+    prefix: queuePrefix,
+  });
   queue.on('error', () => undefined); // each call that fails says so to its caller
   const has: ScheduleQueue['has'] = async (tenant, name) =>
     (await queue.getJobScheduler(idOf(tenant, name))) !== undefined;
@@ -121,7 +125,7 @@ function isCollision(error: unknown): boolean {
   return (
     error instanceof Error &&
     'code' in error &&
-    error.code === QueueErrorCode.SchedulerJobIdCollision
+    error.code === bullmq().ErrorCode.SchedulerJobIdCollision
   );
 }
 

@@ -1,8 +1,9 @@
-import { DelayedError, Worker, type Job } from 'bullmq';
+import type { Job, Worker } from 'bullmq';
 import { errorMessage } from '../errors/skillmill-error.js';
 import type { Logger } from '../logging/logger.js';
 import { queueName, queuePrefix } from '../redis/keys.js';
 import type { RedisClient } from '../redis/redis-client.js';
+import { bullmq } from './bullmq.js';
 import { drainOf, patience, tellConnectionFaults } from './consumer-life.js';
 import { turnPointerSchema, type TurnPointer } from './turn-queue.js';
 
@@ -38,10 +39,10 @@ export function startTurnConsumer(options: ConsumerOptions): TurnConsumer {
     const outcome = await claim.finally(() => running.delete(claim));
     if (outcome.kind === 'done') return;
     await job.moveToDelayed(Date.now() + outcome.ms, token);
-    throw new DelayedError();
+    throw new (bullmq().DelayedError)();
   };
 
-  const worker = new Worker<unknown>(queueName, process, {
+  const worker = new (bullmq().Worker)<unknown>(queueName, process, {
     connection: client,
     prefix: queuePrefix,
     concurrency,

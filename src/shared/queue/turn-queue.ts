@@ -1,4 +1,4 @@
-import { Queue } from 'bullmq';
+import type { Queue } from 'bullmq';
 import { z } from 'zod';
 import {
   sessionIdSchema,
@@ -11,6 +11,7 @@ import {
 import { queueName, queuePrefix } from '../redis/keys.js';
 import { redisError, type RedisClient } from '../redis/redis-client.js';
 import { findMissingScript } from '../redis/scripts/find-missing.js';
+import { bullmq } from './bullmq.js';
 
 /** What a job carries: a pointer. Request, result and history are ours, so that BullMQ's retention never decides what is remembered. */
 export const turnPointerSchema = z.object({
@@ -51,10 +52,10 @@ export interface TurnQueue {
 /** BullMQ takes jobs without a priority first, then by rising number: its 1 is not the most urgent. */
 const jobPriorities = [0, 1, 2];
 
-/** Opens the queue on a connection that the caller owns. */
+/** The queue on a connection that the caller owns; opened when it is first needed. */
 export function createTurnQueue(client: RedisClient): TurnQueue {
-  const queue = new Queue(queueName, { connection: client, prefix: queuePrefix });
-  queue.on('error', () => undefined); // each call that fails says so to its caller
+  let opened: Queue | undefined;
+  const queue = () => (opened ??= openQueue(client));
   const add: TurnQueue['add'] = async (pointer, { priority, delayMs = 0 }) => {
     const options = {
       jobId: pointer.turnId,
@@ -63,19 +64,27 @@ export function createTurnQueue(client: RedisClient): TurnQueue {
       removeOnComplete: true,
       removeOnFail: true,
     };
-    await queue.add('turn', pointer, options).catch((error: unknown) => {
-      throw redisError(error);
-    });
+    await queue()
+      .add('turn', pointer, options)
+      .catch((error: unknown) => {
+        throw redisError(error);
+      });
   };
   return {
     add,
     addHead: (tenant, sessionId, { turnId, priority }) =>
       add({ tenant, sessionId, turnId: turnIdSchema.parse(turnId) }, { priority }),
     withoutJob: async (turnIds) => {
-      const keys = turnIds.map((turnId) => queue.toKey(turnId));
+      const keys = turnIds.map((turnId) => queue().toKey(turnId));
       const missing = new Set(await findMissingScript.run(client, keys, []));
       return new Set(turnIds.filter((_, at) => missing.has(at + 1)));
     },
-    close: () => queue.close(),
+    close: async () => opened?.close(),
   };
+}
+
+function openQueue(client: RedisClient): Queue {
+  const queue = new (bullmq().Queue)(queueName, { connection: client, prefix: queuePrefix });
+  queue.on('error', () => undefined); // each call that fails says so to its caller
+  return queue;
 }

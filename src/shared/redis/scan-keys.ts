@@ -1,6 +1,6 @@
-import { Cluster } from 'ioredis';
+import type { Cluster } from 'ioredis';
 import { SkillmillError } from '../errors/skillmill-error.js';
-import { redisError, type RedisClient } from './redis-client.js';
+import { isCluster, redisError, type RedisClient } from './redis-client.js';
 
 const perStep = 1000;
 const allSlots = 16_384;
@@ -20,7 +20,7 @@ interface Node {
  * @throws SkillmillError REDIS_UNAVAILABLE, also when keys may have moved from node to node meanwhile
  */
 export async function* scanKeys(client: RedisClient, pattern: string): AsyncGenerator<string[]> {
-  if (!(client instanceof Cluster)) {
+  if (!isCluster(client)) {
     yield* scanNode(client, pattern);
     return;
   }

@@ -11,6 +11,7 @@ import { sessionKeys } from '../redis/keys.js';
 import { parseStored } from '../redis/parse-stored.js';
 import type { RedisClient } from '../redis/redis-client.js';
 import { readSessionScript } from '../redis/scripts/read-session.js';
+import type { StoredSession } from '../redis/scripts/session-lua.js';
 
 /** Reads all that is kept of a session, as of one moment. @throws SkillmillError REDIS_UNAVAILABLE */
 export async function readSession(
@@ -24,7 +25,11 @@ export async function readSession(
     [keys.messages, keys.skillState, keys.artifacts, keys.workspace],
     [],
   );
-  const { messages, skillState, artifacts, workspace } = stored;
+  return sessionOf(stored);
+}
+
+/** What Redis keeps of a session as its contract. @throws SkillmillError INTERNAL for what another version wrote */
+export function sessionOf({ messages, skillState, artifacts, workspace }: StoredSession): Session {
   return {
     messages: messages.map((text) => parseStored(messageSchema, text)),
     skillState,

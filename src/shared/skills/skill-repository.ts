@@ -11,10 +11,12 @@ import { compareText } from './tree-file.js';
 import type { SkillDiagnostic } from './skill.js';
 
 const skillsAtOnce = 4;
+/** What is within a root is watched; that a root's own path leads elsewhere (a link that was switched) is seen after this. */
+const resolvedForMs = 1000;
 
 /** The index over all skill roots. */
 export interface SkillRepository {
-  /** The skills as they are now; cheap, and the same object, when nothing changed; never throws for what is wrong in a root. */
+  /** The skills as they are now (a root that is a link as it led a second ago); cheap, and the same object, when nothing changed; never throws for what is wrong in a root. */
   snapshot(): Promise<SkillSnapshot>;
   /** Ends the watch and removes the copies that snapshots read from; harmless when called again. */
   close(): Promise<void>;
@@ -30,6 +32,11 @@ interface Seen {
   readonly diagnostics: readonly SkillDiagnostic[];
 }
 
+interface Resolved {
+  readonly roots: readonly SkillRoot[];
+  readonly faults: readonly SkillDiagnostic[];
+}
+
 class FolderRepository implements SkillRepository {
   readonly #roots: readonly string[];
   readonly #packs = new SkillPackStore();
@@ -42,6 +49,8 @@ class FolderRepository implements SkillRepository {
         entries: readonly SnapshotEntry[];
       }
     | undefined;
+  #resolved: Resolved = { roots: [], faults: [] };
+  #resolveAgainAt = -Infinity;
   #isClosed = false;
   #running: Promise<SkillSnapshot> | undefined;
   #next: Promise<SkillSnapshot> | undefined;
@@ -83,16 +92,27 @@ class FolderRepository implements SkillRepository {
   }
 
   async #refresh(): Promise<SkillSnapshot> {
-    const resolved = await Promise.all(this.#roots.map(resolveRoot));
-    const roots = resolved.flatMap((root) => ('dir' in root ? [root] : []));
-    const faults = resolved.flatMap((root) => ('dir' in root ? [] : [root]));
-    const isQuiet = await this.#watch.isQuiet(roots.map(({ dir }) => dir));
-    if (this.#current && isQuiet && faults.length === 0) return this.#current.snapshot;
+    const isRecent = performance.now() < this.#resolveAgainAt;
+    if (!isRecent) await this.#resolve();
+    const isQuiet = await this.#watch.isQuiet(this.#resolved.roots.map(({ dir }) => dir));
+    const isWhole = this.#resolved.faults.length === 0;
+    if (this.#current && isQuiet && isWhole) return this.#current.snapshot;
+    if (isRecent) await this.#resolve();
+    const { roots, faults } = this.#resolved;
     const startedAt = Date.now();
     const seen = await this.#look(roots);
     await this.#readChanged(seen.found);
     this.#watch.looked(Date.now() - startedAt, this.#isSettled());
     return this.#publish(seen, faults);
+  }
+
+  async #resolve(): Promise<void> {
+    const found = await Promise.all(this.#roots.map(resolveRoot));
+    this.#resolved = {
+      roots: found.flatMap((root) => ('dir' in root ? [root] : [])),
+      faults: found.flatMap((root) => ('dir' in root ? [] : [root])),
+    };
+    this.#resolveAgainAt = performance.now() + resolvedForMs;
   }
 
   async #look(roots: readonly SkillRoot[]): Promise<Seen> {

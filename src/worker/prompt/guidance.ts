@@ -1,6 +1,6 @@
 import { onOneLine } from '../../shared/skills/source-text.js';
 import type { Tool } from '../tools/tool.js';
-import { tokensOf } from './token-budget.js';
+import { isSurelyWithin, tokensOf } from './token-budget.js';
 
 /** How skills are used, for the model: a line for each tool that is registered, and no other. */
 export function skillGuidance(tools: readonly Pick<Tool, 'guidance'>[]): string {
@@ -22,7 +22,7 @@ export async function skillOverview(
   if (skills.length === 0) return 'Available skills: none';
   const full = skills.map(({ name, description }) => `- ${name}: ${onOneLine(description)}`);
   const whole = ['Available skills:', ...full].join('\n');
-  if ((await tokensOf(whole)) <= budgetTokens) return whole;
+  if (isSurelyWithin(whole, budgetTokens) || (await tokensOf(whole)) <= budgetTokens) return whole;
   return shortened(skills, full, budgetTokens);
 }
 

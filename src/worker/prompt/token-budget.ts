@@ -29,14 +29,18 @@ export async function tokensOf(text: string): Promise<number> {
 
 const maxBytesPerUnit = 3;
 
+/** Is the text within the budget whatever its tokens are? A token is at least one byte, and a UTF-16 unit at most three: most texts need no counting. */
+export function isSurelyWithin(text: string, budget: number): boolean {
+  return text.length * maxBytesPerUnit <= budget;
+}
+
 /** A text within a budget of tokens; what does not fit is left out at its end, and `note` says so. */
 export async function withinBudget(
   text: string,
   budget: number,
   note: (leftOut: number) => string,
 ): Promise<string> {
-  // A token is at least one byte, and a UTF-16 unit at most three, so most texts need no counting.
-  if (text.length * maxBytesPerUnit <= budget) return text;
+  if (isSurelyWithin(text, budget)) return text;
   const count = await tokenizer();
   const total = count(text);
   if (total <= budget) return text;

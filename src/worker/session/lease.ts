@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import {
   tagOfTurn,
   type TurnId,
@@ -11,6 +10,7 @@ import { sessionKeys, turnKeys, type SessionKeys, type TurnKeys } from '../../sh
 import type { RedisClient } from '../../shared/redis/redis-client.js';
 import { claimTurnScript } from '../../shared/redis/scripts/claim-turn.js';
 import { releaseLeaseScript } from '../../shared/redis/scripts/release-lease.js';
+import type { StoredSession } from '../../shared/redis/scripts/session-lua.js';
 import { sessionTurnKeys } from '../../shared/redis/scripts/session-turn-keys.js';
 import { renewLeaseScript } from '../../shared/redis/scripts/renew-lease.js';
 
@@ -39,6 +39,10 @@ export type Claim =
       readonly startedAt: number;
       /** How long ago the turn's first attempt began, in ms. */
       readonly elapsedMs: number;
+      /** As Redis keeps them: who looks at them may find them unreadable. */
+      readonly request: string;
+      readonly retryOf: string | undefined;
+      readonly session: StoredSession;
     }
   | { readonly outcome: 'held' | 'delayed'; readonly msLeft: number }
   | { readonly outcome: 'finished' | 'waiting' | 'unknown' };
@@ -93,14 +97,15 @@ export class Lease {
   readonly proof: LeaseProof;
   private readonly client: RedisClient;
   private readonly ended = new AbortController();
-  private readonly stopping = new AbortController();
+  private readonly ticking: NodeJS.Timeout;
+  private isStopped = false;
   /** Has another worker taken over, or may it have? */
   isLost = false;
 
   constructor(client: RedisClient, proof: LeaseProof) {
     this.client = client;
     this.proof = proof;
-    void this.keepAlive();
+    this.ticking = this.keepAlive();
   }
 
   get signal(): AbortSignal {
@@ -109,7 +114,8 @@ export class Lease {
 
   /** Ends renewal; the lease itself ends with the commit, or runs out. */
   stop(): void {
-    this.stopping.abort();
+    this.isStopped = true;
+    clearInterval(this.ticking);
   }
 
   /** Gives the lease back before the turn has a result: the attempt's last step. @throws SkillmillError REDIS_UNAVAILABLE */
@@ -134,13 +140,15 @@ export class Lease {
     return error;
   }
 
-  private async keepAlive(): Promise<void> {
+  private keepAlive(): NodeJS.Timeout {
     let renewedAt = performance.now();
     let renewal: Promise<void> | undefined;
     // A cancelled turn keeps its lease until its end is committed.
-    for (;;) {
-      await sleep(renewEveryMs, undefined, { signal: this.stopping.signal }).catch(() => undefined);
-      if (this.stopping.signal.aborted || this.isLost) return;
+    const ticking = setInterval(() => {
+      if (this.isLost) {
+        clearInterval(ticking);
+        return;
+      }
       if (performance.now() - renewedAt > leaseMs) this.lost();
       const sentAt = performance.now();
       // A renewal that hangs (Redis is away) must not keep us from seeing that the time is over.
@@ -148,13 +156,14 @@ export class Lease {
         .then(() => void (renewedAt = sentAt))
         .catch(() => undefined)
         .finally(() => (renewal = undefined));
-    }
+    }, renewEveryMs);
+    return ticking;
   }
 
   private async renew(): Promise<void> {
     const { keys, token, nonce } = this.proof;
     const state = await renewLeaseScript.run(this.client, [keys.session], [token, nonce, leaseMs]);
-    if (this.stopping.signal.aborted) return;
+    if (this.isStopped) return;
     if (state === 'lost') this.lost();
     // A renewal that was long on its way has brought back a lease that is given up here.
     else if (this.isLost) await this.release(givenUp);

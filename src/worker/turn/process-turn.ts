@@ -1,17 +1,19 @@
+import { turnIdSchema } from '../../shared/contracts/index.js';
 import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { ClaimOutcome } from '../../shared/queue/turn-consumer.js';
 import type { TurnPointer } from '../../shared/queue/turn-queue.js';
 import { doneSoFar } from '../../shared/journal/done-so-far.js';
 import { readJournal } from '../../shared/journal/read-journal.js';
-import { readTurn } from '../../shared/results/turn-store.js';
-import { readSession } from '../../shared/session/session-store.js';
+import { parseStored } from '../../shared/redis/parse-stored.js';
+import { storedRequestSchema } from '../../shared/results/stored-request.js';
+import { sessionOf } from '../../shared/session/session-store.js';
 import { LimitKeeper } from '../agent/turn-limits.js';
 import { untilAbort } from '../async/until-abort.js';
 import { createEventSink, type EventSink } from '../publish/event-sink.js';
 import { claimTurn, type Claim, type Lease } from '../session/lease.js';
 import { createAttemptSignal } from './attempt-signal.js';
 import { earlierSteps } from './earlier-steps.js';
-import { openTurn } from './open-turn.js';
+import { openTurn, type OpenTurnParts } from './open-turn.js';
 import { endOf, runTurn } from './run-turn.js';
 import { logFault, settle } from './settle-turn.js';
 import { turnInputs } from './turn-inputs.js';
@@ -37,10 +39,13 @@ export async function processTurn(deps: TurnDeps, pointer: TurnPointer): Promise
   });
   let turn = claimedTurn(pointer, claim);
   try {
-    const { request, retryOf } = await readTurn(deps.redis, pointer.tenant, pointer.turnId);
-    turn = { ...turn, request, retryOf };
+    turn = {
+      ...turn,
+      request: parseStored(storedRequestSchema, claim.request),
+      retryOf: turnIdSchema.optional().parse(claim.retryOf),
+    };
     if (turn.fruitless > deps.maxAttempts) return await giveUp(deps, lease, turn, events);
-    return await attemptTurn(deps, lease, turn, events);
+    return await attemptTurn(deps, turn, { lease, events, session: sessionOf(claim.session) });
   } catch (error) {
     const settled = await settle(deps, lease, turn, { end: endOf(error, deps.redact), events });
     return settled ?? done;
@@ -51,7 +56,7 @@ export async function processTurn(deps: TurnDeps, pointer: TurnPointer): Promise
 
 type Claimed = Extract<Claim, { outcome: 'claimed' }>;
 
-/** The turn as the claim tells it; its request is read next, and may prove unreadable. */
+/** The turn as the claim tells it; its request is looked at next, and may prove unreadable. */
 function claimedTurn(pointer: TurnPointer, claim: Claimed): ClaimedTurn {
   const { attempt, fruitless, throttled, acceptedAt, startedAt, elapsedMs } = claim;
   return {
@@ -64,9 +69,8 @@ function claimedTurn(pointer: TurnPointer, claim: Claimed): ClaimedTurn {
 
 async function attemptTurn(
   deps: TurnDeps,
-  lease: Lease,
   turn: ClaimedTurn,
-  events: EventSink,
+  { lease, events, session }: Pick<OpenTurnParts, 'lease' | 'events' | 'session'>,
 ): Promise<ClaimOutcome> {
   const limits = new LimitKeeper(turn.request.limits ?? {}, deps.defaultLimits);
   const attempt = createAttemptSignal(
@@ -75,7 +79,6 @@ async function attemptTurn(
     turn.elapsedMs,
   );
   try {
-    const session = await readSession(deps.redis, turn.tenant, turn.sessionId);
     const { signal } = attempt;
     const inputs = await turnInputs(deps, turn, { lease, session, signal });
     const skills = await untilAbort(deps.openSkills(turn), signal);

@@ -1,7 +1,7 @@
-import { chmod, rename, rm, utimes } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, rename, rm, symlink, utimes } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import type { SkillRepository } from '../../../src/shared/skills/skill-repository.js';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { makeSkillFolder, namesOf, skillText, type SkillFolder } from './skill-folder.js';
 
 let root: string;
@@ -101,6 +101,21 @@ describe.each(Object.entries(settle))('hot reload %s', (_, quiet) => {
     expect(await after.readDoc('a', 'doc.md', '/')).toBe('new');
     expect(after.get('a')?.digest).not.toBe(before.get('a')?.digest);
   });
+});
+
+it('sees that a root is a link that leads elsewhere now', async () => {
+  for (const name of ['one', 'two']) await putSkill(`../${name}/${name}`);
+  const base = dirname(root);
+  const link = join(base, 'current');
+  await symlink(join(base, 'one'), link);
+  const repository = openRepository(link);
+  await settle['when settled and watched'](repository);
+  expect(await namesOf(repository)).toEqual(['one']);
+  await symlink(join(base, 'two'), join(base, 'next'));
+  await rename(join(base, 'next'), link);
+  await vi.waitFor(async () => {
+    expect(await namesOf(repository)).toEqual(['two']);
+  }, 10_000);
 });
 
 it('answers many askers at once, each with what was there when it asked', async () => {

@@ -2,31 +2,23 @@ import { z } from 'zod';
 import { defineScript } from '../script.js';
 import { headLua, placeLua, promoteLua } from './line-lua.js';
 import { appendEventLua, nowLua } from './lua-parts.js';
+import { sessionLua, storedSession } from './session-lua.js';
 import { keysLua } from './session-turn-keys.js';
 
 const number = z.coerce.number();
-const numbers = z.object({
-  token: number,
-  attempt: number,
-  fruitless: number,
-  throttled: number,
-  acceptedAt: number,
-  startedAt: number,
-  now: number,
-});
-
-/** Names and values, alternating. */
-const named = z
-  .array(z.union([z.string(), z.number()]))
-  .transform((flat) =>
-    numbers.parse(
-      Object.fromEntries(flat.flatMap((key, at) => (at % 2 === 0 ? [[key, flat[at + 1]]] : []))),
-    ),
-  );
+const counts = z
+  .tuple([number, number, number, number, number, number, number])
+  .transform(([token, attempt, fruitless, throttled, acceptedAt, startedAt, now]) => ({
+    ...{ token, attempt, fruitless, throttled, acceptedAt, startedAt, now },
+  }));
 
 const claimed = z
-  .tuple([z.literal('claimed'), named])
-  .transform(([outcome, claim]) => ({ outcome, ...claim }));
+  .tuple([z.literal('claimed'), counts, z.string(), z.string(), storedSession])
+  .transform(([outcome, claim, request, retryOf, session]) => ({
+    ...claim,
+    ...{ outcome, request, session },
+    retryOf: retryOf === '' ? undefined : retryOf,
+  }));
 
 const other = z
   .tuple([z.enum(['finished', 'waiting', 'unknown'])])
@@ -39,14 +31,15 @@ const later = z
 /**
  * Gives the lease on a session to one worker, if this turn is the head of the line and nobody holds a lease that has not run out.
  * Each claim raises the fencing token and counts as an attempt; one that is sent again (same nonce) gets the same answer.
+ * With the lease comes all that the turn goes on from but its journal, so that nothing has to be read after it.
  *
  * KEYS  sessionTurnKeys
  * ARGV  turnId, workerId, nonce, lease in ms
- * Reply claimed + token, attempt, claims without progress (this one included), waits for an endpoint without progress, acceptedAt, first
- *       startedAt, now (ms) | held | delayed, each + ms left | finished | waiting | unknown
+ * Reply claimed + { token, attempt, claims without progress (this one included), waits for an endpoint without progress, acceptedAt,
+ *       first startedAt, now (ms) }, request (JSON), the turn that this one tries again or '', the session | held | delayed, each + ms left | finished | waiting | unknown
  */
 export const claimTurnScript = defineScript(
-  `${nowLua}${appendEventLua}${placeLua}${promoteLua}${headLua}${keysLua}
+  `${nowLua}${appendEventLua}${placeLua}${promoteLua}${headLua}${sessionLua}${keysLua}
 local turnId, workerId, nonce, leaseMs = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local session, turn = keys.session, keys.turn
 if redis.call('EXISTS', turn) == 0 then return { 'unknown' } end
@@ -70,9 +63,9 @@ if lease[2] ~= nonce then
   redis.call('HDEL', turn, 'notBefore')
   append(keys.events, turn, cjson.encode({ type = 'turn.started', workerId = workerId, attempt = attempt }))
 end
-local of = redis.call('HMGET', turn, 'attempts', 'fruitless', 'throttled', 'acceptedAt', 'startedAt')
-return { 'claimed', { 'token', redis.call('HGET', session, 'leaseToken'), 'attempt', of[1], 'fruitless', of[2] or 0,
-  'throttled', of[3] or 0, 'acceptedAt', of[4], 'startedAt', of[5], 'now', t } }
+local of = redis.call('HMGET', turn, 'attempts', 'fruitless', 'throttled', 'acceptedAt', 'startedAt', 'request', 'retryOf')
+return { 'claimed', { redis.call('HGET', session, 'leaseToken'), of[1], of[2] or 0, of[3] or 0, of[4], of[5], t },
+  of[6] or '', of[7] or '', sessionOf(keys.messages, keys.skillState, keys.artifacts, keys.workspace) }
 `,
   z.union([claimed, later, other]),
 );
