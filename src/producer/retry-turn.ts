@@ -8,7 +8,8 @@ import { addTurn, type EnqueueContext, type EnqueuedTurn } from '../shared/turns
  * Asking twice gives the same turn. @throws SkillmillError TURN_NOT_FOUND, TURN_NOT_FINISHED, INPUT_INVALID, REDIS_UNAVAILABLE
  */
 export async function retryTurn(context: EnqueueContext, turnId: TurnId): Promise<EnqueuedTurn> {
-  const { sessionId, request, result } = await readTurn(context.client, context.tenant, turnId);
+  const ended = await readTurn(context.client, context.tenant, turnId);
+  const { sessionId, request, result, acceptedAt } = ended;
   if (result === undefined) {
     throw new SkillmillError(
       'TURN_NOT_FINISHED',
@@ -22,7 +23,8 @@ export async function retryTurn(context: EnqueueContext, turnId: TurnId): Promis
     );
   }
   return addTurn(context, {
-    turnId: makeTurnId(context.tenant, sessionId, `retry ${turnId}`),
+    // A turn with a key may be enqueued anew under the same id, and fail anew.
+    turnId: makeTurnId(context.tenant, sessionId, `retry ${turnId} ${acceptedAt}`),
     sessionId,
     request: { ...request, onBusy: undefined, delayMs: undefined, idempotencyKey: undefined },
     retryOf: turnId,

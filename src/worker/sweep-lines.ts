@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { sessionIdSchema, tenantSchema, type TurnId } from '../shared/contracts/index.js';
 import type { JobOptions, TurnPointer, TurnQueue } from '../shared/queue/turn-queue.js';
-import { openSessionsKey, sessionKeys, sweeperKey } from '../shared/redis/keys.js';
+import { openSessionsKey, sessionKeys, sweeperKey, turnKeys } from '../shared/redis/keys.js';
 import { redisError, type RedisClient } from '../shared/redis/redis-client.js';
 import { forgetSessionScript } from '../shared/redis/scripts/forget-session.js';
 import { lookAtLineScript } from '../shared/redis/scripts/look-at-line.js';
@@ -20,11 +20,12 @@ const entrySchema = z
 const pageSchema = z.tuple([z.string(), z.array(z.string())]);
 
 /** What the sweep needs of the queue. */
-export type SweepQueue = Pick<TurnQueue, 'add' | 'withoutJob'>;
+export type SweepQueue = Pick<TurnQueue, 'add' | 'hurry' | 'idle'>;
 
 /**
  * Makes sure that the head of every line has a job, and the next delayed turn: whatever died between accepting or finishing a turn
- * and adding the next job left one without. Forgets sessions without open turns. One line's fault does not keep the others waiting.
+ * and adding the next job left one without. A job that is delayed longer than its turn is hurried: BullMQ's delays are counted by one
+ * host's clock and end by another's. Forgets sessions without open turns. One line's fault does not keep the others waiting.
  * @throws SkillmillError REDIS_UNAVAILABLE
  */
 export async function sweepLines(
@@ -80,18 +81,31 @@ async function sweepTogether(
   );
   const due = (await Promise.all(looks)).flat();
   if (due.length === 0) return;
-  const missing = await queue.withoutJob(due.map(({ pointer }) => pointer.turnId));
-  await Promise.all(
-    due
-      .filter(({ pointer }) => missing.has(pointer.turnId))
-      .map(({ pointer, options }) => queue.add(pointer, options).catch(onFault)),
-  );
+  const idle = await queue.idle(due.map(({ pointer }) => pointer.turnId));
+  const mend = async ({ pointer, options, now }: Due) => {
+    const why = idle.get(pointer.turnId);
+    if (why === 'missing') await queue.add(pointer, options);
+    const isLate = why === 'delayed' && options.delayMs === 0;
+    if (isLate && !(await isPausing(client, pointer, now))) await queue.hurry(pointer.turnId);
+  };
+  await Promise.all(due.map((turn) => mend(turn).catch(onFault)));
+}
+
+/** Has an attempt asked for a pause that is not over? */
+async function isPausing(
+  client: RedisClient,
+  { tenant, turnId }: TurnPointer,
+  now: number,
+): Promise<boolean> {
+  return Number(await client.hget(turnKeys(tenant, turnId).turn, 'notBefore')) > now;
 }
 
 /** A turn that must have a job. */
 interface Due {
   readonly pointer: TurnPointer;
   readonly options: JobOptions;
+  /** When this was looked at, by Redis' clock. */
+  readonly now: number;
 }
 
 /** The turns of a session that must have a job; a session without open turns is forgotten. */
@@ -108,6 +122,7 @@ async function lookAt(client: RedisClient, mark: Mark): Promise<readonly Due[]> 
   const dueOf = ({ turnId, score }: { turnId: TurnId; score: number }, delayMs: number): Due => ({
     pointer: { tenant, sessionId: id.data, turnId },
     options: { priority: score % 4, delayMs },
+    now,
   });
   return [
     ...(head === undefined || isRunning ? [] : [dueOf(head, 0)]),

@@ -63,7 +63,7 @@ describe('cancel-turn', () => {
     const before = await dump(redis.client);
     expect(await s.renew(s.turn(1), proof)).toBe('lost');
     expect(await s.append(s.turn(1), proof, [{ type: 'late' }])).toBe(-1);
-    expect(await s.release(s.turn(1), proof, 'retry')).toBe(0);
+    expect(await s.release(s.turn(1), proof, 'retry')).toBe('lost');
     expect((await s.commit(s.turn(1), proof)).outcome).toBe('already');
     expect(await dump(redis.client)).toEqual(before);
     expect((await s.claim(s.turn(2), 'n2')).outcome).toBe('claimed');
@@ -82,7 +82,8 @@ describe('cancel-turn', () => {
     await s.take(s.turn(1), 'n1');
     await s.cancel(s.turn(1));
     await s.expireLease();
-    expect(await s.renew(s.turn(1), await s.take(s.turn(1), 'n2'))).toBe('cancel');
+    expect(await s.claim(s.turn(1), 'n2')).toMatchObject({ outcome: 'claimed', isCancelled: true });
+    expect(await s.renew(s.turn(1), { token: 2, nonce: 'n2' })).toBe('cancel');
   });
 
   it('leaves a finished turn and an unknown one alone', async () => {
@@ -150,10 +151,56 @@ describe('cancel-turn', () => {
     expect((await s.cancel(s.turn(1), '{}', [], 1)).outcome).toBe('cancelled');
   });
 
+  it('keeps an artifact once that the history has from the turn it tries again', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const artifacts = ['{"a":1}', '{"a":2}'];
+    await s.commit(s.turn(1), await s.take(s.turn(1)), { status: 'failed', artifacts });
+    await s.enqueue(s.turn(2));
+    const again = { artifacts: ['{"a":2}', '{"a":3}'] };
+    await s.commit(s.turn(2), await s.take(s.turn(2), 'n2'), again);
+    const kept = await redis.client.lrange(s.keys.artifacts, 0, -1);
+    expect(kept).toEqual(['{"a":1}', '{"a":2}', '{"a":3}']);
+  });
+
   it('works when Redis has forgotten its scripts', async () => {
     const s = new SessionLine(redis.client);
     await s.enqueue(s.turn(1));
     await redis.client.script('FLUSH');
     expect((await s.cancel(s.turn(1))).outcome).toBe('cancelled');
+  });
+});
+
+describe('ask-to-cancel', () => {
+  it('asks the worker of a turn that runs', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const proof = await s.take(s.turn(1));
+    expect(await s.askToCancel(s.turn(1))).toBe('requested');
+    expect(await s.renew(s.turn(1), proof)).toBe('cancel');
+  });
+
+  it('leaves one alone that nobody runs, that is over, or that is unknown', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.enqueue(s.turn(2));
+    await s.enqueue(s.turn(3));
+    await s.commit(s.turn(1), await s.take(s.turn(1)));
+    await s.take(s.turn(2), 'n2');
+    await s.expireLease();
+    const before = await dump(redis.client);
+    const turns = [s.turn(1), s.turn(2), s.turn(3), s.turn(4)];
+    const replies = await Promise.all(turns.map((id) => s.askToCancel(id)));
+    expect(replies).toEqual(['finished', 'idle', 'idle', 'unknown']);
+    expect(await dump(redis.client)).toEqual(before);
+  });
+
+  it('leaves the head of the line to its next worker when asked to, and no other', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    await s.enqueue(s.turn(2));
+    expect(await s.askToCancel(s.turn(2), true)).toBe('idle');
+    expect(await s.askToCancel(s.turn(1), true)).toBe('requested');
+    expect(await s.claim(s.turn(1))).toMatchObject({ outcome: 'claimed', isCancelled: true });
   });
 });

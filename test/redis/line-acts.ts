@@ -119,11 +119,12 @@ export const acts = {
     async (model, { session }) => {
       const proof = pick(model.proofs, n);
       const replied = await session.release(proof.turn.id, proof, why);
-      if (!model.holds(proof)) return { replied, expected: 0 };
+      if (!model.holds(proof)) return { replied, expected: 'lost' };
+      if (model.cancelling === proof.turn) return { replied, expected: 'cancel' };
       if (why !== 'retry') proof.turn.fruitless -= 1;
       if (why === 'throttled') proof.turn.throttled += 1;
       model.lease = undefined;
-      return { replied, expected: 1 };
+      return { replied, expected: 'released' };
     },
 
   append:
@@ -171,6 +172,20 @@ export const acts = {
       return { replied, expected: { outcome: 'cancelled', head } };
     },
 
+  askToCancel:
+    (n: number, why: Release) =>
+    async (model, { session }) => {
+      const turn = pick(model.turns, n);
+      const isNextAsked = why === 'retry';
+      const replied = await session.askToCancel(turn.id, isNextAsked);
+      if (turn.result !== undefined) return { replied, expected: 'finished' };
+      const isRunning = model.lease?.turn === turn && !model.lease.expired;
+      const isNext = isNextAsked && model.line[0] === turn;
+      if (!isRunning && !isNext) return { replied, expected: 'idle' };
+      model.cancelling = turn;
+      return { replied, expected: 'requested' };
+    },
+
   flushScripts:
     () =>
     async (_model, { redis }) => {
@@ -189,7 +204,7 @@ function claimed(
     claim.outcome === 'claimed'
       ? {
           outcome: claim.outcome,
-          token: claim.token,
+          ...{ token: claim.token, isCancelled: claim.isCancelled },
           ...countsOf({ ...claim, attempts: claim.attempt }),
         }
       : { outcome: claim.outcome };
@@ -206,7 +221,9 @@ function claimed(
     model.proofs.push(proof);
     model.lease = { ...proof, expired: false };
   }
-  return { replied, expected: { outcome: 'claimed', token: model.token, ...countsOf(turn) } };
+  const isCancelled = model.cancelling === turn;
+  const told = { token: model.token, isCancelled, ...countsOf(turn) };
+  return { replied, expected: { outcome: 'claimed', ...told } };
 }
 
 function countsOf({

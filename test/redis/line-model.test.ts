@@ -25,6 +25,7 @@ const needs: Record<Name, (model: Readonly<LineModel>) => boolean> = {
   claim: (model) => model.turns.length > 0,
   expire: () => true,
   renew: (model) => model.proofs.length > 0,
+  askToCancel: (model) => model.turns.length > 0,
   release: (model) => model.proofs.length > 0,
   append: (model) => model.proofs.length > 0,
   commit: (model) => model.proofs.length > 0,

@@ -54,8 +54,8 @@ export class LineModel {
       this.line = [...this.line, ...this.steered].sort((a, b) => a.ticket - b.ticket);
       this.steered = [];
       this.begun = undefined;
-      this.cancelling = undefined;
     }
+    if (this.cancelling === turn) this.cancelling = undefined;
     return this.head;
   }
 }

@@ -13,7 +13,7 @@ describe('release-lease', () => {
     const s = new SessionLine(redis.client);
     await s.enqueue(s.turn(1));
     const proof = await s.take(s.turn(1));
-    expect(await s.release(s.turn(1), proof, why)).toBe(1);
+    expect(await s.release(s.turn(1), proof, why)).toBe('released');
     const { turn } = s.turnKeys(s.turn(1));
     const fields = await redis.client.hmget(turn, 'status', 'fruitless', 'throttled');
     expect(fields).toEqual(['queued', fruitless, throttled]);
@@ -34,7 +34,7 @@ describe('release-lease', () => {
     await s.enqueue(s.turn(1));
     await s.take(s.turn(1));
     const before = await dump(redis.client);
-    expect(await s.release(s.turn(1), wrong, 'hand_over')).toBe(0);
+    expect(await s.release(s.turn(1), wrong, 'hand_over')).toBe('lost');
     expect(await dump(redis.client)).toEqual(before);
   });
 
@@ -44,7 +44,7 @@ describe('release-lease', () => {
     const proof = await s.take(s.turn(1));
     await s.release(s.turn(1), proof, 'hand_over');
     const before = await dump(redis.client);
-    expect(await s.release(s.turn(1), proof, 'hand_over')).toBe(0);
+    expect(await s.release(s.turn(1), proof, 'hand_over')).toBe('lost');
     expect(await dump(redis.client)).toEqual(before);
   });
 
@@ -54,8 +54,20 @@ describe('release-lease', () => {
     const old = await s.take(s.turn(1), 'n1');
     await s.expireLease();
     const now = await s.take(s.turn(1), 'n2');
-    expect(await s.release(s.turn(1), old, 'retry')).toBe(0);
+    expect(await s.release(s.turn(1), old, 'retry')).toBe('lost');
     expect(await s.renew(s.turn(1), now)).toBe('held');
+  });
+
+  it('keeps a turn that is to be cancelled, for its holder to end', async () => {
+    const s = new SessionLine(redis.client);
+    await s.enqueue(s.turn(1));
+    const proof = await s.take(s.turn(1));
+    await s.cancel(s.turn(1));
+    const before = await dump(redis.client);
+    expect(await s.release(s.turn(1), proof, 'retry', 60_000)).toBe('cancel');
+    expect(await dump(redis.client)).toEqual(before);
+    const ended = { result: '{"n":1}', status: 'cancelled' };
+    expect((await s.commit(s.turn(1), proof, ended)).outcome).toBe('committed');
   });
 
   it('works when Redis has forgotten its scripts', async () => {
@@ -63,6 +75,6 @@ describe('release-lease', () => {
     await s.enqueue(s.turn(1));
     const proof = await s.take(s.turn(1));
     await redis.client.script('FLUSH');
-    expect(await s.release(s.turn(1), proof, 'retry')).toBe(1);
+    expect(await s.release(s.turn(1), proof, 'retry')).toBe('released');
   });
 });

@@ -6,8 +6,9 @@ import {
   turnIdSchema,
   type TurnId,
 } from '../../src/shared/contracts/index.js';
-import { sessionKeys, turnKeys } from '../../src/shared/redis/keys.js';
+import { sessionKeys, turnBudgetKeys, turnKeys } from '../../src/shared/redis/keys.js';
 import { appendStepsScript } from '../../src/shared/redis/scripts/append-steps.js';
+import { askToCancelScript } from '../../src/shared/redis/scripts/ask-to-cancel.js';
 import { cancelTurnScript } from '../../src/shared/redis/scripts/cancel-turn.js';
 import { claimTurnScript } from '../../src/shared/redis/scripts/claim-turn.js';
 import { commitTurnScript } from '../../src/shared/redis/scripts/commit-turn.js';
@@ -98,12 +99,14 @@ export class SessionLine {
 
   async accept(turnId: TurnId, options: AcceptOptions = {}) {
     const { request = '{}', priority = 1, delayMs = 0, onBusy = 'queue', retryOf } = options;
+    const budget = turnBudgetKeys(tenant, turnId);
     const ended = retryOf === undefined ? undefined : turnKeys(tenant, retryOf);
     const markedAt = options.markedAt ?? (await this.mark());
     return enqueueTurnScript.run(
       this.redis,
       [
         ...this.all(turnId),
+        ...[budget.spent, budget.calls],
         ...(ended === undefined ? [] : [ended.turn, ended.journal, ended.blobs]),
       ],
       [
@@ -186,6 +189,12 @@ export class SessionLine {
       ...(state === 'as it is' ? [-1] : counted(Object.entries(state).flat())),
       ...counted(artifacts),
     ]);
+  }
+
+  /** Asks whoever runs it, or who will run it next. */
+  askToCancel(turnId: TurnId, isNextAsked = false) {
+    const keys = [this.keys.session, turnKeys(tenant, turnId).turn, this.keys.line];
+    return askToCancelScript.run(this.redis, keys, [turnId, isNextAsked ? 1 : 0]);
   }
 
   async cancel(

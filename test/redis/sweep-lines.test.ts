@@ -126,6 +126,25 @@ describe('sweepLines', () => {
     expect(await redis.client.zcard('{skillmill-queue}:turns:delayed')).toBe(1);
   });
 
+  it('hurries a job that is delayed longer than its turn, whosever clock was wrong', async () => {
+    const { queue } = openQueue();
+    const head = new SessionLine(redis.client, 'head');
+    const due = new SessionLine(redis.client, 'due');
+    const paused = new SessionLine(redis.client, 'paused');
+    await head.enqueue(head.turn(1));
+    await due.accept(due.turn(1), { delayMs: 3_600_000 });
+    await due.fallDue(due.turn(1));
+    await paused.enqueue(paused.turn(1));
+    await paused.release(paused.turn(1), await paused.take(paused.turn(1)), 'retry', 3_600_000);
+    const hourLate = { priority: 1, delayMs: 3_600_000 };
+    for (const s of [head, due, paused]) {
+      await queue.add({ tenant, sessionId: s.sessionId, turnId: s.turn(1) }, hourLate);
+    }
+    await sweepLines(redis.client, queue, noFault);
+    const turns = [head, due, paused].map((s) => s.turn(1));
+    expect([...(await queue.idle(turns))]).toEqual([[paused.turn(1), 'delayed']]);
+  });
+
   it('leaves a turn alone that a worker runs', async () => {
     const { queue, added } = openQueue();
     const s = new SessionLine(redis.client);

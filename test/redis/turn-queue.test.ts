@@ -2,7 +2,11 @@ import { Redis } from 'ioredis';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { makeTurnId, sessionIdSchema } from '../../src/shared/contracts/index.js';
 import type { Logger } from '../../src/shared/logging/logger.js';
-import { startTurnConsumer, type ClaimHandler } from '../../src/shared/queue/turn-consumer.js';
+import {
+  startTurnConsumer,
+  type ClaimHandler,
+  type ClaimOutcome,
+} from '../../src/shared/queue/turn-consumer.js';
 import { createTurnQueue, type TurnPointer } from '../../src/shared/queue/turn-queue.js';
 import { eventually } from '../support/eventually.js';
 import { tenant } from './session-line.js';
@@ -79,8 +83,12 @@ describe('turn queue', () => {
     await queue.add(normalOne, normal);
     await queue.add(high, { priority: 0 });
     const [unknown, another] = [pointer().turnId, pointer().turnId];
-    const missing = await queue.withoutJob([unknown, later.turnId, another]);
-    expect(missing).toEqual(new Set([unknown, another]));
+    const idle = await queue.idle([unknown, later.turnId, low.turnId, another]);
+    expect([...idle]).toEqual([
+      [unknown, 'missing'],
+      [later.turnId, 'delayed'],
+      [another, 'missing'],
+    ]);
     const got: string[] = [];
     consume(({ turnId }) => {
       got.push(turnId);
@@ -127,6 +135,45 @@ describe('turn queue', () => {
     expect(got.at(-1) === busy.turnId || got.at(-1) === other.turnId).toBe(true);
     expect(got.filter((turnId) => turnId === other.turnId)).toHaveLength(1);
     expect(got.filter((turnId) => turnId === busy.turnId).length).toBeGreaterThan(1);
+  });
+
+  it.each([0, 1, 2])(
+    'gives a turn that comes back at once to a worker that waits (priority %i)',
+    async (priority) => {
+      const { queue, consume } = openQueue();
+      const given = pointer();
+      const got: string[] = [];
+      const handler =
+        (name: string, outcome: ClaimOutcome): ClaimHandler =>
+        () => {
+          got.push(name);
+          return Promise.resolve(outcome);
+        };
+      const first = consume(handler('first', { kind: 'delay', ms: 0 }));
+      await queue.add(given, { priority });
+      await eventually('the first worker', () => got[0]);
+      await first.drain();
+      consume(handler('second', { kind: 'done' }));
+      await eventually('the second worker', () => got.includes('second') || undefined);
+    },
+  );
+
+  it('ends the delay of a job, and does nothing where there is none', async () => {
+    const { queue, consume } = openQueue();
+    const later = pointer();
+    await queue.add(later, { priority: 1, delayMs: 3_600_000 });
+    await queue.hurry(pointer().turnId);
+    await queue.hurry(later.turnId);
+    await queue.hurry(later.turnId);
+    expect((await queue.idle([later.turnId])).size).toBe(0);
+    const got: string[] = [];
+    consume(({ turnId }) => {
+      got.push(turnId);
+      return Promise.resolve({ kind: 'done' });
+    });
+    await eventually('the turn', () => got[0]);
+    await eventually('an empty queue', empty);
+    expect(got).toEqual([later.turnId]);
   });
 
   it('goes on after a handler that throws', async () => {

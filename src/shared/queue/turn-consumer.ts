@@ -7,7 +7,7 @@ import { bullmq } from './bullmq.js';
 import { drainOf, patience, tellConnectionFaults } from './consumer-life.js';
 import { turnPointerSchema, type TurnPointer } from './turn-queue.js';
 
-/** What is to become of a job: `done` removes it (the turn may go on elsewhere or later), `delay` brings it back. */
+/** What is to become of a job: `done` removes it (the turn may go on elsewhere or later), `delay` brings it back, with 0 ms at once. */
 export type ClaimOutcome =
   { readonly kind: 'done' } | { readonly kind: 'delay'; readonly ms: number };
 
@@ -39,6 +39,8 @@ export function startTurnConsumer(options: ConsumerOptions): TurnConsumer {
     const outcome = await claim.finally(() => running.delete(claim));
     if (outcome.kind === 'done') return;
     await job.moveToDelayed(Date.now() + outcome.ms, token);
+    // By whoever's clock a delay has passed: none is waited for. (BullMQ's moveToWait wakes nobody for a job with a priority.)
+    if (outcome.ms === 0) await job.promote().catch(() => undefined); // somebody has taken it already
     throw new (bullmq().DelayedError)();
   };
 

@@ -10,7 +10,7 @@ import {
 } from '../contracts/index.js';
 import { queueName, queuePrefix } from '../redis/keys.js';
 import { redisError, type RedisClient } from '../redis/redis-client.js';
-import { findMissingScript } from '../redis/scripts/find-missing.js';
+import { findIdleScript } from '../redis/scripts/find-idle.js';
 import { bullmq } from './bullmq.js';
 
 /** What a job carries: a pointer. Request, result and history are ours, so that BullMQ's retention never decides what is remembered. */
@@ -44,8 +44,10 @@ export interface TurnQueue {
   add(pointer: TurnPointer, options: JobOptions): Promise<void>;
   /** The same for the turn that a script named as the new head of its session's line. */
   addHead(tenant: Tenant, sessionId: SessionId, head: LineHead): Promise<void>;
-  /** Those of these turns that have no job. @throws SkillmillError REDIS_UNAVAILABLE */
-  withoutJob(turnIds: readonly TurnId[]): Promise<ReadonlySet<TurnId>>;
+  /** Which of these turns nobody will take now, and why: they have no job, or one that is delayed. @throws SkillmillError REDIS_UNAVAILABLE */
+  idle(turnIds: readonly TurnId[]): Promise<ReadonlyMap<TurnId, 'missing' | 'delayed'>>;
+  /** Ends the delay of a turn's job, if it has one. @throws SkillmillError REDIS_UNAVAILABLE */
+  hurry(turnId: TurnId): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -64,20 +66,20 @@ export function createTurnQueue(client: RedisClient): TurnQueue {
       removeOnComplete: true,
       removeOnFail: true,
     };
-    await queue()
-      .add('turn', pointer, options)
-      .catch((error: unknown) => {
-        throw redisError(error);
-      });
+    await queue().add('turn', pointer, options).catch(rethrow);
   };
   return {
     add,
     addHead: (tenant, sessionId, { turnId, priority }) =>
       add({ tenant, sessionId, turnId: turnIdSchema.parse(turnId) }, { priority }),
-    withoutJob: async (turnIds) => {
-      const keys = turnIds.map((turnId) => queue().toKey(turnId));
-      const missing = new Set(await findMissingScript.run(client, keys, []));
-      return new Set(turnIds.filter((_, at) => missing.has(at + 1)));
+    idle: async (turnIds) => {
+      const keys = [queue().toKey('delayed'), ...turnIds.map((turnId) => queue().toKey(turnId))];
+      return new Map(await findIdleScript.run(client, keys, turnIds));
+    },
+    hurry: async (turnId) => {
+      const job = await queue().getJob(turnId).catch(rethrow);
+      // Who finds it undelayed meanwhile has come too late, which is as well.
+      await job?.promote().catch(() => undefined);
     },
     close: async () => opened?.close(),
   };
@@ -87,4 +89,8 @@ function openQueue(client: RedisClient): Queue {
   const queue = new (bullmq().Queue)(queueName, { connection: client, prefix: queuePrefix });
   queue.on('error', () => undefined); // each call that fails says so to its caller
   return queue;
+}
+
+function rethrow(error: unknown): never {
+  throw redisError(error);
 }

@@ -45,12 +45,7 @@ export async function readTurn(
   const fields = await client.hgetall(turnKeys(tenant, turnId).turn).catch((error: unknown) => {
     throw redisError(error);
   });
-  if (Object.keys(fields).length === 0) {
-    throw new SkillmillError(
-      'TURN_NOT_FOUND',
-      `No turn ${turnId} is known to this Redis and tenant; it was never enqueued here, or its result has expired.`,
-    );
-  }
+  if (Object.keys(fields).length === 0) throw turnNotFound(turnId);
   const turn = turnFieldsSchema.parse(fields);
   return {
     sessionId: turn.sessionId,
@@ -61,4 +56,12 @@ export async function readTurn(
     request: parseStored(storedRequestSchema, turn.request),
     result: turn.result === undefined ? undefined : parseStored(turnResultSchema, turn.result),
   };
+}
+
+/** What is said of a turn that Redis does not know. */
+export function turnNotFound(turnId: TurnId): SkillmillError {
+  return new SkillmillError(
+    'TURN_NOT_FOUND',
+    `No turn ${turnId} is known to this Redis and tenant; it was never enqueued here, or its result has expired.`,
+  );
 }

@@ -16,10 +16,10 @@ export function unstartedResult(
   turn: UnrunTurn,
   status: 'failed' | 'cancelled',
   error: SkillmillError,
-  { attempts, done }: { readonly attempts: number; readonly done?: DoneSoFar | undefined },
+  { attempts, done }: { readonly attempts: number; readonly done: DoneSoFar },
 ): TurnResult {
   const { timings, ...empty } = emptyResult(turn);
-  const { modelMs = 0, toolMs = 0, ...parts } = done?.result ?? {};
+  const { modelMs, toolMs, ...parts } = done.result;
   const told = { status, error: error.toPublic(), attempts };
   return { ...empty, ...parts, timings: { ...timings, modelMs, toolMs }, ...told };
 }

@@ -13,7 +13,13 @@ import {
 import { parseTurnRequest } from '../contracts/parse-turn-request.js';
 import { SkillmillError } from '../errors/skillmill-error.js';
 import type { TurnQueue } from '../queue/turn-queue.js';
-import { openSessionsKey, sessionKeys, turnKeys, type TurnKeys } from '../redis/keys.js';
+import {
+  openSessionsKey,
+  sessionKeys,
+  turnBudgetKeys,
+  turnKeys,
+  type TurnKeys,
+} from '../redis/keys.js';
 import { confirmReplicas } from '../redis/confirm-replicas.js';
 import type { RedisClient } from '../redis/redis-client.js';
 import { enqueueTurnScript } from '../redis/scripts/enqueue-turn.js';
@@ -75,7 +81,8 @@ export async function addTurn(context: EnqueueContext, turn: NewTurn): Promise<E
   // The sweep does this too, should this process die right here.
   if (position === 1) await queue.add(pointer, { priority: priorityOf(request) });
   else if (dueAt > 0) await queue.add(pointer, { priority: priorityOf(request), delayMs });
-  if (makeWay !== undefined) await interrupt(makeWay);
+  // The turn is accepted, and the running one's worker will be told all the same.
+  if (makeWay !== undefined) await interrupt(makeWay).catch(() => undefined);
   return { turnId, sessionId, position, isKnown: outcome === 'known' };
 }
 
@@ -83,13 +90,14 @@ async function acceptTurn({ client, tenant, config }: EnqueueContext, turn: NewT
   const { turnId, sessionId, request, retryOf } = turn;
   const tag = sessionTag(tenant, sessionId);
   const keys = { ...sessionKeys(tenant, tag), ...turnKeys(tenant, turnId) };
+  const budget = turnBudgetKeys(tenant, turnId);
   const ofEnded = retryOf === undefined ? [] : endedKeys(turnKeys(tenant, retryOf));
   for (;;) {
     // Before, so that the sweep finds the turn even if this process dies before the job is added.
     const markedAt = await markSessionScript.run(client, [openSessionsKey()], [`${tenant}/${tag}`]);
     const reply = await enqueueTurnScript.run(
       client,
-      [...sessionTurnKeys(keys), ...ofEnded],
+      [...sessionTurnKeys(keys), budget.spent, budget.calls, ...ofEnded],
       [
         ...[turnId, sessionId, tenant, JSON.stringify(request), priorityOf(request)],
         ...[request.delayMs ?? 0, onBusyOf(request), markedAt, retryOf ?? ''],

@@ -39,6 +39,8 @@ export type Claim =
       readonly startedAt: number;
       /** How long ago the turn's first attempt began, in ms. */
       readonly elapsedMs: number;
+      /** Is the turn to be ended rather than run? */
+      readonly isCancelled: boolean;
       /** As Redis keeps them: who looks at them may find them unreadable. */
       readonly request: string;
       readonly retryOf: string | undefined;
@@ -82,6 +84,7 @@ export async function claimTurn(
   if (reply.outcome !== 'claimed') return reply;
   const { token, now, ...claim } = reply;
   const lease = new Lease(client, { keys, token, nonce });
+  if (claim.isCancelled) lease.cancel();
   return { ...claim, lease, elapsedMs: now - claim.startedAt };
 }
 
@@ -118,15 +121,22 @@ export class Lease {
     clearInterval(this.ticking);
   }
 
-  /** Gives the lease back before the turn has a result: the attempt's last step. @throws SkillmillError REDIS_UNAVAILABLE */
-  async release({ why, pauseMs, event }: Release): Promise<void> {
+  /** Gives the lease back before the turn has a result: the attempt's last step. False: the turn is to be cancelled, and that is left
+   *  to whoever has it. @throws SkillmillError REDIS_UNAVAILABLE */
+  async release({ why, pauseMs, event }: Release): Promise<boolean> {
     this.stop();
     const { keys, token, nonce } = this.proof;
-    await releaseLeaseScript.run(
+    const outcome = await releaseLeaseScript.run(
       this.client,
       [keys.session, keys.turn, keys.events],
       [token, nonce, why, pauseMs, JSON.stringify(event)],
     );
+    return outcome !== 'cancel';
+  }
+
+  /** Ends the turn here: somebody asked for it. */
+  cancel(): void {
+    this.ended.abort(cancelled());
   }
 
   /** Says that a fenced write was refused. */
@@ -167,8 +177,11 @@ export class Lease {
     if (state === 'lost') this.lost();
     // A renewal that was long on its way has brought back a lease that is given up here.
     else if (this.isLost) await this.release(givenUp);
-    if (state === 'cancel') {
-      this.ended.abort(new SkillmillError('CANCELLED', 'The turn was cancelled while it ran.'));
-    }
+    if (state === 'cancel') this.cancel();
   }
+}
+
+/** How a turn ends that somebody cancels. */
+export function cancelled(): SkillmillError {
+  return new SkillmillError('CANCELLED', 'The turn was cancelled while it ran.');
 }

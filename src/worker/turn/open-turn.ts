@@ -117,7 +117,7 @@ export async function openTurn(deps: TurnDeps, parts: OpenTurnParts): Promise<Op
   });
   const { budget, meter, model } = budgetOf(deps, parts);
   const journal = new TurnJournal({
-    ...{ turnId: turn.turnId, overview, replay, sink: events, blobs, workspace },
+    ...{ turn, overview, replay, sink: events, blobs, workspace },
     ...{ skillState, artifacts, pins, skillPins, budget, signal },
     joining: () => takeJoiningMessages(deps, lease, turn),
   });

@@ -3,18 +3,18 @@ import { SkillmillError } from '../../shared/errors/skillmill-error.js';
 import type { ClaimOutcome } from '../../shared/queue/turn-consumer.js';
 import type { TurnPointer } from '../../shared/queue/turn-queue.js';
 import { doneSoFar } from '../../shared/journal/done-so-far.js';
-import { readJournal } from '../../shared/journal/read-journal.js';
 import { parseStored } from '../../shared/redis/parse-stored.js';
 import { storedRequestSchema } from '../../shared/results/stored-request.js';
 import { sessionOf } from '../../shared/session/session-store.js';
 import { LimitKeeper } from '../agent/turn-limits.js';
 import { untilAbort } from '../async/until-abort.js';
-import { createEventSink, type EventSink } from '../publish/event-sink.js';
-import { claimTurn, type Claim, type Lease } from '../session/lease.js';
+import { createEventSink } from '../publish/event-sink.js';
+import { JournalReplay } from '../session/journal-replay.js';
+import { claimTurn, type Claim } from '../session/lease.js';
 import { createAttemptSignal } from './attempt-signal.js';
-import { earlierSteps } from './earlier-steps.js';
+import { EarlierSteps } from './earlier-steps.js';
 import { openTurn, type OpenTurnParts } from './open-turn.js';
-import { endOf, runTurn } from './run-turn.js';
+import { endOf, runTurn, type FinalEnd } from './run-turn.js';
 import { logFault, settle } from './settle-turn.js';
 import { turnInputs } from './turn-inputs.js';
 import { commitOf, unstartedCommit } from './turn-result.js';
@@ -37,6 +37,7 @@ export async function processTurn(deps: TurnDeps, pointer: TurnPointer): Promise
     onLost: () => lease.lost(),
     onFault: (error) => logFault(deps, turn, 'a step was not written, and is tried again', error),
   });
+  const earlier = new EarlierSteps(deps, { lease, events });
   let turn = claimedTurn(pointer, claim);
   try {
     turn = {
@@ -44,11 +45,11 @@ export async function processTurn(deps: TurnDeps, pointer: TurnPointer): Promise
       request: parseStored(storedRequestSchema, claim.request),
       retryOf: turnIdSchema.optional().parse(claim.retryOf),
     };
-    if (turn.fruitless > deps.maxAttempts) return await giveUp(deps, lease, turn, events);
-    return await attemptTurn(deps, turn, { lease, events, session: sessionOf(claim.session) });
+    if (turn.fruitless > deps.maxAttempts) throw workerLost(deps.maxAttempts);
+    const session = sessionOf(claim.session);
+    return await attemptTurn(deps, turn, { lease, events, earlier, session });
   } catch (error) {
-    const settled = await settle(deps, lease, turn, { end: endOf(error, deps.redact), events });
-    return settled ?? done;
+    return await endUnbegun(deps, turn, { lease, events, earlier, error });
   } finally {
     lease.stop();
   }
@@ -67,10 +68,14 @@ function claimedTurn(pointer: TurnPointer, claim: Claimed): ClaimedTurn {
   };
 }
 
+interface AttemptParts extends Pick<OpenTurnParts, 'lease' | 'events' | 'session'> {
+  readonly earlier: EarlierSteps;
+}
+
 async function attemptTurn(
   deps: TurnDeps,
   turn: ClaimedTurn,
-  { lease, events, session }: Pick<OpenTurnParts, 'lease' | 'events' | 'session'>,
+  { lease, events, earlier, session }: AttemptParts,
 ): Promise<ClaimOutcome> {
   const limits = new LimitKeeper(turn.request.limits ?? {}, deps.defaultLimits);
   const attempt = createAttemptSignal(
@@ -82,7 +87,7 @@ async function attemptTurn(
     const { signal } = attempt;
     const inputs = await turnInputs(deps, turn, { lease, session, signal });
     const skills = await untilAbort(deps.openSkills(turn), signal);
-    const replay = await earlierSteps(deps, turn, { lease, events });
+    const replay = new JournalReplay(turn.turnId, await earlier.read(turn));
     const parts = {
       turn,
       lease,
@@ -110,26 +115,22 @@ async function attemptTurn(
   }
 }
 
-/** Ends a turn that does not get further, with what its attempts have done. */
-async function giveUp(
+/** Acts on the end of an attempt that came to no step of its own: what the attempts before have done is kept. */
+async function endUnbegun(
   deps: TurnDeps,
-  lease: Lease,
   turn: ClaimedTurn,
-  events: EventSink,
+  parts: Omit<AttemptParts, 'session'> & { readonly error: unknown },
 ): Promise<ClaimOutcome> {
-  const { entries, openMessages } = await readJournal(
-    deps.redis,
-    lease.proof.keys,
-    deps.blobsOf(turn),
-  );
-  events.discard(openMessages);
-  const done = doneSoFar(turn.turnId, entries);
-  const settled = await settle(deps, lease, turn, {
-    end: { kind: 'failed', error: workerLost(deps.maxAttempts) },
-    events,
-    commit: (final) => unstartedCommit(deps, turn, final, done),
+  const { lease, events, earlier } = parts;
+  const end = endOf(parts.error, deps.redact);
+  if (end.kind === 'lease_lost') return done;
+  const entries = await earlier.read(turn).catch((error: unknown) => {
+    logFault(deps, turn, 'what the turn has done could not be read', SkillmillError.from(error));
+    return [];
   });
-  return settled ?? { kind: 'done' };
+  const before = doneSoFar(turn.turnId, entries);
+  const commit = (final: FinalEnd) => unstartedCommit(deps, turn, final, before);
+  return (await settle(deps, lease, turn, { end, events, commit })) ?? done;
 }
 
 function workerLost(maxAttempts: number): SkillmillError {

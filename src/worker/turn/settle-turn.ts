@@ -4,20 +4,24 @@ import type { ClaimOutcome } from '../../shared/queue/turn-consumer.js';
 import type { EventSink } from '../publish/event-sink.js';
 import { confirmReplicas } from '../../shared/redis/confirm-replicas.js';
 import { commitTurn, type CommitReply, type TurnCommit } from '../session/commit-turn.js';
-import type { Lease, Release } from '../session/lease.js';
+import { cancelled, type Lease, type Release } from '../session/lease.js';
 import { pauseAfter } from './retry-pause.js';
 import type { AttemptEnd, FinalEnd } from './run-turn.js';
-import { unstartedCommit } from './turn-result.js';
 import type { ClaimedTurn, TurnDeps } from './turn-deps.js';
 
 const done: ClaimOutcome = { kind: 'done' };
+const handOver: Release = {
+  why: 'hand_over',
+  pauseMs: 0,
+  event: { type: 'turn.parked', reason: 'hand_over', afterMs: 0 },
+};
 
 /** How an attempt ended, and how that is told. */
 export interface Settling {
   readonly end: AttemptEnd;
   readonly events: EventSink;
-  /** What the end leaves behind; without it the turn was not begun. */
-  readonly commit?: (end: FinalEnd) => TurnCommit;
+  /** What the end leaves behind. */
+  readonly commit: (end: FinalEnd) => TurnCommit;
 }
 
 /** Acts on an attempt's end: a result, another attempt, or a step aside. Undefined: a message has joined the turn, which goes on.
@@ -28,18 +32,17 @@ export async function settle(
   turn: ClaimedTurn,
   settling: Settling,
 ): Promise<ClaimOutcome | undefined> {
-  const { end, events } = settling;
-  const commit = settling.commit ?? ((final: FinalEnd) => unstartedCommit(deps, turn, final));
+  const { end, events, commit } = settling;
+  const release = async (how: Release): Promise<ClaimOutcome | undefined> => {
+    if (await lease.release(how)) return { kind: 'delay', ms: how.pauseMs };
+    return await finish(deps, lease, turn, commit({ kind: 'cancelled', error: cancelled() }));
+  };
   if (end.kind !== 'lease_lost') await events.flush();
   switch (end.kind) {
     case 'lease_lost':
       return done;
     case 'hand_over':
-      return await release(lease, {
-        why: 'hand_over',
-        pauseMs: 0,
-        event: { type: 'turn.parked', reason: 'hand_over', afterMs: 0 },
-      });
+      return await release(handOver);
     case 'retry':
     case 'throttled': {
       const next = nextAttempt(deps, turn, { ...end, hasProgress: events.hasProgress });
@@ -47,7 +50,7 @@ export async function settle(
         return await finish(deps, lease, turn, commit({ kind: 'failed', error: end.error }));
       }
       logFault(deps, turn, 'the attempt failed and is made again', end.error);
-      return await release(lease, next);
+      return await release(next);
     }
     case 'completed':
     case 'failed':
@@ -73,11 +76,6 @@ function nextAttempt(
   if (turn.elapsedMs + pauseMs > turnTimeoutMs) return undefined;
   const told = { error: error.toPublic(), afterMs: pauseMs };
   return { why: kind, pauseMs, event: { type: 'turn.retrying', ...told } };
-}
-
-async function release(lease: Lease, how: Release): Promise<ClaimOutcome> {
-  await lease.release(how);
-  return { kind: 'delay', ms: Math.max(1, how.pauseMs) };
 }
 
 async function finish(

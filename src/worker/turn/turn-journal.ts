@@ -1,9 +1,4 @@
-import type {
-  Message,
-  TurnEventBody,
-  TurnId,
-  WorkspaceVersion,
-} from '../../shared/contracts/index.js';
+import type { Message, TurnEventBody, WorkspaceVersion } from '../../shared/contracts/index.js';
 import type {
   JournalEntry,
   JournalledReply,
@@ -22,9 +17,10 @@ import type { TurnBudget } from '../session/turn-budget.js';
 import type { SkillPins } from '../skills/skill-pins.js';
 import type { SkillStateHolder } from '../tools/tool.js';
 import type { Workspace } from '../workspace/workspace.js';
+import type { ClaimedTurn } from './turn-deps.js';
 
 export interface TurnJournalOptions {
-  readonly turnId: TurnId;
+  readonly turn: Pick<ClaimedTurn, 'turnId' | 'attempt'>;
   /** The list of skills that every request of the turn carries. */
   readonly overview: string;
   readonly replay: JournalReplay;
@@ -60,12 +56,14 @@ export class TurnJournal implements LoopJournal {
   private running = 0;
   private held: TurnEventBody[] = [];
   /** Is there a reason to look for messages that no write has told of? */
-  private mustLook = false;
+  private mustLook: boolean;
 
   constructor(options: TurnJournalOptions) {
     const { sink, blobs, workspace, replay, skillPins } = options;
     this.options = options;
     this.log = new JournalLog({ sink, blobs, checkpointed: () => workspace.checkpointed() });
+    // They may have come while nobody ran the turn.
+    this.mustLook = options.turn.attempt > 1;
     this.isOpened = replay.opened !== undefined;
     skillPins.restore(replay.opened?.skills ?? []);
   }
@@ -186,9 +184,9 @@ export class TurnJournal implements LoopJournal {
   }
 
   private async opened(): Promise<JournalEntry> {
-    const { turnId, overview, skillPins } = this.options;
+    const { turn, overview, skillPins } = this.options;
     const skills: readonly PinnedSkill[] = await skillPins.takeFresh();
-    return { kind: 'opened', turnId, overview, skills: [...skills] };
+    return { kind: 'opened', turnId: turn.turnId, overview, skills: [...skills] };
   }
 
   private endCall(completed: TurnEventBody): readonly TurnEventBody[] {

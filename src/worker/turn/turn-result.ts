@@ -31,7 +31,7 @@ export function unstartedCommit(
   deps: TurnDeps,
   turn: ClaimedTurn,
   end: FinalEnd,
-  done?: DoneSoFar,
+  done: DoneSoFar,
 ): TurnCommit {
   const error =
     end.kind === 'completed' ? new SkillmillError('INTERNAL', 'The turn never began.') : end.error;
@@ -42,11 +42,11 @@ export function unstartedCommit(
     result: unstartedResult(told, status, error, { attempts: turn.attempt, done }),
     messages: closeTranscript(
       turn.turnId,
-      [userMessage(turn.turnId, input, files), ...(done?.messages ?? [])],
+      [userMessage(turn.turnId, input, files), ...done.messages],
       error,
     ),
     skills: undefined,
-    workspace: done?.workspace,
+    workspace: done.workspace,
     resultTtlSeconds: deps.resultTtlSeconds,
     sessionTtlSeconds: deps.sessionTtlSeconds,
   };

@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { defineScript } from '../script.js';
-import { expireSessionLua, finishLua, headLua, placeLua, promoteLua } from './line-lua.js';
+import {
+  expireSessionLua,
+  finishLua,
+  headLua,
+  keepArtifactLua,
+  placeLua,
+  promoteLua,
+} from './line-lua.js';
 import { appendEventLua, dropLeaseLua, nowLua } from './lua-parts.js';
 import { keysLua } from './session-turn-keys.js';
 
@@ -15,7 +22,7 @@ import { keysLua } from './session-turn-keys.js';
  *       + the turn that is now the head of the line or '', its priority
  */
 export const cancelTurnScript = defineScript(
-  `${nowLua}${appendEventLua}${dropLeaseLua}${placeLua}${promoteLua}${headLua}${finishLua}${expireSessionLua}${keysLua}
+  `${nowLua}${appendEventLua}${dropLeaseLua}${placeLua}${promoteLua}${headLua}${finishLua}${expireSessionLua}${keepArtifactLua}${keysLua}
 local turnId, ttl = ARGV[1], ARGV[4]
 if redis.call('EXISTS', keys.turn) == 0 then return { 'unknown', '', 0 } end
 if redis.call('HEXISTS', keys.turn, 'result') == 1 then return { 'finished', headOf(keys.line) } end
@@ -28,7 +35,7 @@ if redis.call('LLEN', keys.journal) ~= tonumber(ARGV[3]) then return { 'changed'
 if lease[1] == turnId then drop(keys.session) end
 if ARGV[6] ~= '' then redis.call('SET', keys.workspace, ARGV[6]) end
 local firstMessage = 8 + tonumber(ARGV[7])
-for i = 8, firstMessage - 1 do redis.call('RPUSH', keys.artifacts, ARGV[i]) end
+for i = 8, firstMessage - 1 do keepArtifact(keys.artifacts, ARGV[i]) end
 for i = firstMessage, #ARGV do redis.call('RPUSH', keys.messages, ARGV[i]) end
 redis.call('HSET', keys.turn, 'left', #ARGV - firstMessage + 1)
 redis.call('HSET', keys.session, 'lastTurn', turnId)

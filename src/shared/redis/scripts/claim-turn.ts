@@ -7,9 +7,10 @@ import { keysLua } from './session-turn-keys.js';
 
 const number = z.coerce.number();
 const counts = z
-  .tuple([number, number, number, number, number, number, number])
-  .transform(([token, attempt, fruitless, throttled, acceptedAt, startedAt, now]) => ({
+  .tuple([number, number, number, number, number, number, number, number])
+  .transform(([token, attempt, fruitless, throttled, acceptedAt, startedAt, now, cancel]) => ({
     ...{ token, attempt, fruitless, throttled, acceptedAt, startedAt, now },
+    isCancelled: cancel === 1,
   }));
 
 const claimed = z
@@ -36,7 +37,7 @@ const later = z
  * KEYS  sessionTurnKeys
  * ARGV  turnId, workerId, nonce, lease in ms
  * Reply claimed + { token, attempt, claims without progress (this one included), waits for an endpoint without progress, acceptedAt,
- *       first startedAt, now (ms) }, request (JSON), the turn that this one tries again or '', the session | held | delayed, each + ms left | finished | waiting | unknown
+ *       first startedAt, now (ms), 1 when it is to be cancelled else 0 }, request (JSON), the turn that this one tries again or '', the session | held | delayed, each + ms left | finished | waiting | unknown
  */
 export const claimTurnScript = defineScript(
   `${nowLua}${appendEventLua}${placeLua}${promoteLua}${headLua}${sessionLua}${keysLua}
@@ -64,7 +65,8 @@ if lease[2] ~= nonce then
   append(keys.events, turn, cjson.encode({ type = 'turn.started', workerId = workerId, attempt = attempt }))
 end
 local of = redis.call('HMGET', turn, 'attempts', 'fruitless', 'throttled', 'acceptedAt', 'startedAt', 'request', 'retryOf')
-return { 'claimed', { redis.call('HGET', session, 'leaseToken'), of[1], of[2] or 0, of[3] or 0, of[4], of[5], t },
+local held = redis.call('HMGET', session, 'leaseToken', 'cancelRequested')
+return { 'claimed', { held[1], of[1], of[2] or 0, of[3] or 0, of[4], of[5], t, held[2] == turnId and 1 or 0 },
   of[6] or '', of[7] or '', sessionOf(keys.messages, keys.skillState, keys.artifacts, keys.workspace) }
 `,
   z.union([claimed, later, other]),

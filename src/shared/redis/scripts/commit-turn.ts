@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { defineScript } from '../script.js';
-import { expireSessionLua, finishLua, headLua, placeLua, promoteLua } from './line-lua.js';
+import {
+  expireSessionLua,
+  finishLua,
+  headLua,
+  keepArtifactLua,
+  placeLua,
+  promoteLua,
+} from './line-lua.js';
 import { appendEventLua, dropLeaseLua, holdsLeaseLua, nowLua } from './lua-parts.js';
 import { keysLua } from './session-turn-keys.js';
 
@@ -17,7 +24,7 @@ import { keysLua } from './session-turn-keys.js';
  * Reply committed | already | unread | lost, + the turn that is now the head of the line or '', its priority
  */
 export const commitTurnScript = defineScript(
-  `${nowLua}${appendEventLua}${holdsLeaseLua}${dropLeaseLua}${placeLua}${promoteLua}${headLua}${finishLua}${expireSessionLua}${keysLua}
+  `${nowLua}${appendEventLua}${holdsLeaseLua}${dropLeaseLua}${placeLua}${promoteLua}${headLua}${finishLua}${expireSessionLua}${keepArtifactLua}${keysLua}
 local turnId, status, ttl = ARGV[3], ARGV[4], ARGV[6]
 if redis.call('HEXISTS', keys.turn, 'result') == 1 then return { 'already', headOf(keys.line) } end
 if not holds(keys.session, ARGV[1], ARGV[2]) then return { 'lost', '', 0 } end
@@ -39,7 +46,7 @@ else
   local fields = take()
   for i = 1, #fields, 2 do redis.call('HSET', keys.skillState, fields[i], fields[i + 1]) end
 end
-for _, artifact in ipairs(take()) do redis.call('RPUSH', keys.artifacts, artifact) end
+for _, artifact in ipairs(take()) do keepArtifact(keys.artifacts, artifact) end
 redis.call('HSET', keys.turn, 'left', #messages)
 redis.call('HSET', keys.session, 'lastTurn', turnId)
 finish(keys, turnId, status, ARGV[5], ttl)

@@ -4,7 +4,7 @@ import { defineScript } from '../script.js';
 import { headLua, placeLua, promoteLua } from './line-lua.js';
 import { appendEventLua, nowLua } from './lua-parts.js';
 import { resumeLua } from './resume-lua.js';
-import { keysLua } from './session-turn-keys.js';
+import { keysLua, sessionTurnKeyCount as count } from './session-turn-keys.js';
 
 const makeWay = z.union([turnIdSchema, z.literal('').transform(() => undefined)]);
 
@@ -12,9 +12,10 @@ const makeWay = z.union([turnIdSchema, z.literal('').transform(() => undefined)]
 export const markFreshMs = 20_000;
 
 /**
- * Accepts a turn: request, place in its session's line, first event, all or nothing.
+ * Accepts a turn: request, place in its session's line, first event, all or nothing. What a turn of the same id has spent, whose result
+ * has expired, is not this one's.
  *
- * KEYS  sessionTurnKeys; of a turn that tries another again also that one's turn, journal, blobs
+ * KEYS  sessionTurnKeys, the two of the turn's budget; of a turn that tries another again also that one's turn, journal, blobs
  * ARGV  turnId, sessionId, tenant, request (JSON), priority (0 high, 1 normal, 2 low), delay in ms, onBusy (queue | reject | interrupt |
  *       steer), when the session was marked open (ms), the turn that this one tries again or ''
  * Reply accepted | known (the same turn again: changes nothing) + place in the line (1 for the head, 0 for a turn that has none),
@@ -40,6 +41,7 @@ if onBusy == 'reject' and head ~= '' then return { 'busy', 0, 0, '' } end
 
 redis.call('HSET', keys.session, 'sessionId', sessionId, 'tenant', tenant)
 redis.call('HSET', keys.turn, 'sessionId', sessionId, 'request', request, 'status', 'queued', 'attempts', 0, 'acceptedAt', t)
+redis.call('DEL', KEYS[${count + 1}], KEYS[${count + 2}])
 if retryOf ~= '' then redis.call('HSET', keys.turn, 'retryOf', retryOf) end
 for _, name in ipairs({ 'session', 'messages', 'skillState', 'artifacts', 'workspace' }) do redis.call('PERSIST', keys[name]) end
 

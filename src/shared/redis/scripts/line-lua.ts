@@ -46,13 +46,22 @@ local function finish(keys, turnId, status, result, ttl)
   redis.call('ZREM', keys.line, turnId)
   redis.call('ZREM', keys.delayed, turnId)
   redis.call('ZREM', keys.steered, turnId)
-  if redis.call('HGET', keys.session, 'begun') == turnId then
-    redis.call('HDEL', keys.session, 'begun', 'cancelRequested')
+  local of = redis.call('HMGET', keys.session, 'begun', 'cancelRequested')
+  if of[2] == turnId then redis.call('HDEL', keys.session, 'cancelRequested') end
+  if of[1] == turnId then
+    redis.call('HDEL', keys.session, 'begun')
     local unread = redis.call('ZRANGE', keys.steered, 0, -1, 'WITHSCORES')
     for i = 1, #unread, 2 do redis.call('ZADD', keys.line, unread[i + 1], unread[i]) end
     redis.call('DEL', keys.steered)
   end
   promote(keys.session, keys.line, keys.delayed, now())
+end
+`;
+
+/** keepArtifact(artifacts, artifact): each once, also when a turn that tries another again brings what that one has left. */
+export const keepArtifactLua = `
+local function keepArtifact(artifacts, artifact)
+  if not redis.call('LPOS', artifacts, artifact) then redis.call('RPUSH', artifacts, artifact) end
 end
 `;
 

@@ -4,11 +4,11 @@ import { sessionTurnKeyCount as count } from './session-turn-keys.js';
  * resume(keys, turnId, endedId): hands what an ended turn has done to the one that tries it again, if nothing of its session has come
  * after it and nothing comes before: the history forgets how the ended one ended, and the new one begins with its journal and its
  * blobs. Otherwise the new turn begins anew, and both stay in the history. The ended turn's keys (turn, journal, blobs) follow the
- * new one's.
+ * new one's, and those of its budget.
  */
 export const resumeLua = `
 local function resume(keys, turnId, endedId)
-  local ended, journal, blobs = KEYS[${count + 1}], KEYS[${count + 2}], KEYS[${count + 3}]
+  local ended, journal, blobs = KEYS[${count + 3}], KEYS[${count + 4}], KEYS[${count + 5}]
   local session = redis.call('HMGET', keys.session, 'lastTurn', 'begun')
   if session[1] ~= endedId or session[2] or redis.call('ZRANGE', keys.line, 0, 0)[1] ~= turnId then return end
   local left = tonumber(redis.call('HGET', ended, 'left') or 0)
