@@ -2,12 +2,7 @@ import type { Readable } from 'node:stream';
 import type { BlobKeeper } from '../shared/blobs/blob-store.js';
 import { parseArtifactRef, type Artifact } from '../shared/contracts/index.js';
 import { SkillmillError } from '../shared/errors/skillmill-error.js';
-import {
-  distinct,
-  parseSessionId,
-  readKnownSession,
-  type SessionContext,
-} from './session-handle.js';
+import { parseSessionId, readKnownSession, type SessionContext } from './session-handle.js';
 
 /** A session's artifacts from outside; each method @throws SkillmillError SESSION_NOT_FOUND, REDIS_UNAVAILABLE */
 export interface SessionArtifacts {
@@ -34,7 +29,7 @@ export function openArtifacts(
   id: string,
 ): SessionArtifacts {
   const sessionId = parseSessionId(id);
-  const list = async () => distinct((await readKnownSession(context, sessionId)).artifacts);
+  const list = async () => (await readKnownSession(context, sessionId)).artifacts;
   const find = async (ref: string) => findArtifact(await list(), ref);
   return {
     list,

@@ -72,7 +72,7 @@ export function openSession(context: SessionContext, id: string): SessionHandle 
         .map((field) => field.slice(loadedPrefix.length));
       const files = await filesOf(context.blobs, session);
       return {
-        ...{ sessionId, messages, skills, artifacts: distinct(artifacts) },
+        ...{ sessionId, messages, skills, artifacts },
         workspace: workspace === undefined ? null : { version: workspace.version, files },
       };
     },
@@ -94,11 +94,6 @@ export async function readKnownSession(
   });
   if (known === 0) throw notFound(sessionId);
   return readSession(client, tenant, sessionId);
-}
-
-/** A turn that leaves a content which its name has already saves that version once more. */
-export function distinct(artifacts: readonly Artifact[]): readonly Artifact[] {
-  return [...new Map(artifacts.map((artifact) => [artifact.ref, artifact])).values()];
 }
 
 /** @throws SkillmillError INPUT_INVALID */

@@ -38,6 +38,8 @@ export const requirements = {
   'hand-over':
     'a turn that is not finished within the grace time is handed to another worker, at its next step when that is soon',
   'worker-killed': 'a turn whose worker is killed ends in exactly one result, elsewhere',
+  'between-attempts':
+    'what a turn’s attempts have done is kept, and a cancel and a pause hold, whatever ends the next attempt before its first step, wherever the cancel comes from, and however far apart the hosts’ clocks are',
   'frozen-worker':
     'a worker that stood still for longer than its lease writes nothing more of that turn when it wakes, removes its sandbox, and goes on with others',
   chaos:

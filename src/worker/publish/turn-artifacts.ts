@@ -39,12 +39,21 @@ export function createTurnArtifacts(
       const before = latest.get(name);
       const isSame = before?.sha256 === blob.sha256;
       if (isSame && saved.includes(before)) return before;
-      const version = before === undefined ? 0 : before.version + (isSame ? 0 : 1);
-      const artifact = { name, version, mimeType, ...blob, ref: formatArtifactRef(name, version) };
+      const artifact = isSame ? before : nextVersion(before, { name, blob, mimeType });
       latest.set(name, artifact);
       saved.push(artifact);
       onSaved(artifact);
       return artifact;
     },
   };
+}
+
+/** Its fields stand in the schema's order: what is read back and written again is the same text, and kept once. */
+function nextVersion(
+  before: Artifact | undefined,
+  { name, blob, mimeType }: Pick<Artifact, 'name' | 'mimeType'> & { readonly blob: BlobInfo },
+): Artifact {
+  const version = before === undefined ? 0 : before.version + 1;
+  const { sizeBytes, sha256 } = blob;
+  return { name, version, mimeType, sizeBytes, sha256, ref: formatArtifactRef(name, version) };
 }
