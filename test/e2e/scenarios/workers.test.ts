@@ -65,14 +65,12 @@ describe('workers that come and go', () => {
   it('hands a turn over at its next step when the step ends soon: nothing of it is done again, no file is lost [hand-over]', async () => {
     const first = await world.worker({ SKILLMILL_SHUTDOWN_GRACE: '0' });
     world.script('between two steps', [
-      runs(
-        'echo begun >> "$WORK_DIR/log"; until [ -e "$WORK_DIR/go" ]; do sleep 0.1; touch "$WORK_DIR/go"; sleep 0.8; done',
-      ),
+      runs('echo begun >> "$WORK_DIR/log"; echo ready; sleep 0.4'),
       runs('cat "$WORK_DIR/log"'),
       { text: 'handed over' },
     ]);
     const { turnId } = await client.enqueue({ input: 'between two steps' });
-    await seen(turnId, 'tool.started');
+    await seen(turnId, 'tool.output');
     expect(await first.end('SIGTERM')).toBe(0);
     const second = await world.worker();
     const result = await client.result(turnId);
