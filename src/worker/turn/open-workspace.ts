@@ -30,8 +30,8 @@ export function openWorkspace(
     signal,
     keeping,
     onStepsLost(error) {
-      // What loses its sandbox each time is not run for ever: the model is told, and may do something else.
-      if (turn.fruitless > 1 && !events.hasProgress) return false;
+      // What loses its sandbox in every attempt is not run once more: before the turn fails the model is told, and may do something else.
+      if (turn.fruitless >= deps.maxAttempts && !events.hasProgress) return false;
       fail(error);
       return true;
     },

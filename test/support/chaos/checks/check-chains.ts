@@ -9,6 +9,11 @@ interface Link {
   readonly head: string;
 }
 
+interface ToldLink extends Link {
+  /** The whole answer: it may tell of a sandbox that was lost. */
+  readonly answer: string;
+}
+
 /** Every chain is whole, no link was made twice, and it holds the links of which the history tells, in that order. */
 export function checkChains(facts: ChaosFacts): string[] {
   return [...bySession(facts).keys()].flatMap((sessionId) => {
@@ -43,14 +48,15 @@ function twice(links: readonly Link[]): string[] {
 }
 
 /** The links that commands were answered, in the order of the history. */
-function toldLinks(facts: ChaosFacts, sessionId: string): Link[] {
+function toldLinks(facts: ChaosFacts, sessionId: string): ToldLink[] {
   return (facts.histories.get(sessionId) ?? []).flatMap((message) => {
-    const link = message.role === 'tool' ? answerOf(message.content).link : undefined;
-    return link === undefined ? [] : [link];
+    if (message.role !== 'tool') return [];
+    const { link } = answerOf(message.content);
+    return link === undefined ? [] : [{ ...link, answer: message.content }];
   });
 }
 
-function differences(links: readonly Link[], told: readonly Link[]): string[] {
+function differences(links: readonly Link[], told: readonly ToldLink[]): string[] {
   const at = told.findIndex(({ head }, index) => links[index]?.head !== head);
   const expected = told[at];
   const found = links[at];
@@ -60,5 +66,7 @@ function differences(links: readonly Link[], told: readonly Link[]): string[] {
   }
   const stands = found === undefined ? 'nothing' : `${nameOf(found)} (${found.random})`;
   const where = `where the history has ${nameOf(expected)} (${expected.random})`;
-  return [`${stands} is at place ${at + 1} of ${links.length} in the chain, ${where}`];
+  const next = told[at + 1]?.answer ?? 'nothing';
+  const place = `at place ${at + 1} of ${links.length} in the chain`;
+  return [`${stands} is ${place}, ${where}; the next answer was ${next}`];
 }
